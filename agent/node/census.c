@@ -176,6 +176,9 @@ static void census_join_job(struct census *census, struct resident *resident, ui
         job->flags = census->resumed_flags;
         job->next = census->jobs;
         census->jobs = job;
+    } else if (node_job_is_before(job, resident->rank)) {
+        job->followed = 1;
+        return; /* tried again when that job has ended */
     }
     int rc = node_job_add_rank(job, resident->rank, census->places, now_ns);
     if (rc != 0) {

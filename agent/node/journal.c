@@ -32,6 +32,7 @@ struct journal {
     _Atomic uint64_t begin;    /* position of the oldest message */
     size_t capacity;           /* bytes of the ring */
     uint64_t end, next_seq;    /* of the current worker, not committed yet */
+    int has_committed;         /* the current worker */
     struct journal_state states[2];
     _Alignas(8) uint8_t ring[];
 };
@@ -97,6 +98,7 @@ void journal_resume(struct journal *journal)
     const struct journal_state *state = journal_state(journal);
     journal->end = state->end;
     journal->next_seq = state->next_seq;
+    journal->has_committed = 0;
     /* A worker may have dropped messages for one that it did not commit before it crashed. */
     if (atomic_load(&journal->begin) > state->end)
         atomic_store(&journal->begin, state->end);
@@ -134,7 +136,7 @@ void journal_add_matching(struct journal_state *state, const char job[64], const
 uint8_t *journal_take_matching(struct journal *journal, const char job[64], size_t *length)
 {
     struct journal_state *state = &journal->states[atomic_load(&journal->in_force)];
-    for (uint32_t at = 0; at < state->matching_length;) {
+    for (uint32_t at = 0; !journal->has_committed && at < state->matching_length;) {
         struct matching_head *head = (void *)(state->matching + at);
         at += (uint32_t)journal_matching_size(head->length);
         if (head->taken || memcmp(head->job, job, sizeof head->job) != 0)
@@ -152,6 +154,7 @@ void journal_commit(struct journal *journal)
     journal->states[next].end = journal->end;
     journal->states[next].next_seq = journal->next_seq;
     atomic_store(&journal->in_force, next);
+    journal->has_committed = 1;
 }
 
 static struct record *journal_record_at(const struct journal *journal, uint64_t position)

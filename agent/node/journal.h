@@ -98,8 +98,9 @@ void journal_commit(struct journal *journal);
 void journal_add_matching(struct journal_state *state, const char job[64], const void *bytes,
                           size_t length);
 
-/** The committed state of the matcher of a job, once: a worker that crashes over it is replaced by
- *  one that does without.
+/** The state of the matcher of a job that the worker before this one has committed, once: a worker
+ *  that crashes over it is replaced by one that does without. When this worker commits, its jobs
+ * are known, and one of the same id that comes later is another.
  *  @param length  set to its bytes @return NULL: there is none */
 uint8_t *journal_take_matching(struct journal *journal, const char job[64], size_t *length);
 

@@ -181,6 +181,15 @@ int node_job_add_rank(struct node_job *job, struct rank *rank, const struct plac
     return 0;
 }
 
+int node_job_is_before(const struct node_job *job, const struct rank *rank)
+{
+    int before = job->world != (uint64_t)rank->world_size;
+    for (uint32_t i = 0; i < job->member_count && !before; i++)
+        before = job->members[i].rank == (uint64_t)rank->world_rank &&
+                 job->members[i].pid != (uint64_t)rank->pid;
+    return before;
+}
+
 void node_job_collect_carts(struct node_job *job, struct rank *rank, uint64_t now_ns)
 {
     if (rank_collect_carts(rank, &job->carts) > 0 && job->unannounced_since_ns == 0)

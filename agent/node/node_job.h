@@ -43,6 +43,7 @@ struct node_job {
     uint32_t process_count, process_capacity;
     uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
     int registered;      /**< a live registration names the job */
+    int followed;        /**< ranks of another launch of the same id wait for its end */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
     uint64_t burst_rows; /**< maximum of rows for bursts and their pairs in a window; 0: not
                             announced by the daemon yet */
@@ -67,6 +68,10 @@ void node_job_destroy(struct node_job *job);
  *  @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
 int node_job_add_rank(struct node_job *job, struct rank *rank, const struct places *places,
                       uint64_t now_ns);
+
+/** Is this rank, which is to be added, of a later launch that has the same id, as where mpiexec has
+ * the port of the one before? It has a rank's number again, or another number of ranks. */
+int node_job_is_before(const struct node_job *job, const struct rank *rank);
 
 /** Collect the Cartesian communicators that a rank of the job has made since the last call. */
 void node_job_collect_carts(struct node_job *job, struct rank *rank, uint64_t now_ns);

@@ -199,7 +199,8 @@ int windows_close_final(struct windows *windows, uint64_t now_ns)
     int closed = 0;
     for (struct node_job *job = windows->census->jobs, *next; job != NULL; job = next) {
         next = job->next;
-        if (job->living > 0 || job->registered || job->uncovered_search == SEARCH_RUNS)
+        if (job->living > 0 || (job->registered && !job->followed) ||
+            job->uncovered_search == SEARCH_RUNS)
             continue;
         windows_read_counters(windows, now_ns);
         match_all_added(job->match);

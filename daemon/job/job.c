@@ -453,7 +453,7 @@ const char *job_host(const struct job *job, uint64_t instance)
 
 int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks)
 {
-    if (job->info.state == JOB_RUNNING || job_nodes_find_agent(&job->nodes, instance) != NULL)
+    if (job->info.state == JOB_RUNNING || job_has_accepted(job, instance, ranks->seq))
         return 0;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         const struct job_place *place = job_places_find(&job->places, ranks->members[i].rank);

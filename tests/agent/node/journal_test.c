@@ -185,9 +185,27 @@ static void killed_worker_leaves_the_last_commit(void **state)
     journal_destroy(journal);
 }
 
+static void matchers_are_those_of_the_worker_before(void **state)
+{
+    static const char job[64] = "job.7";
+    struct journal *journal;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(journal_create(&journal, 1024), 0);
+    journal_add_matching(journal_prepare(journal), job, "matcher", 8);
+    journal_commit(journal);
+    assert_null(journal_take_matching(journal, job, &length));
+    journal_resume(journal);
+    assert_string_equal((const char *)journal_take_matching(journal, job, &length), "matcher");
+    assert_int_equal(length, 8);
+    assert_null(journal_take_matching(journal, job, &length));
+    journal_destroy(journal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matchers_are_those_of_the_worker_before),
         cmocka_unit_test(messages_are_kept_until_acknowledged),
         cmocka_unit_test(oldest_is_dropped_when_the_capacity_is_reached),
         cmocka_unit_test(random_appends_and_acks_agree_with_a_plain_list),

@@ -378,6 +378,31 @@ static void rank_that_has_ended_is_read_to_its_last_record(void **state)
     assert_int_equal(seen.deaths, 0); /* it has finalized */
 }
 
+/* mpiexec may have the port of the one before, and its ranks that one's job id. */
+static void ranks_of_the_next_launch_under_the_same_id_are_another_job(void **state)
+{
+    struct bed *bed = *state;
+    struct fake_rank next;
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Finalize, BEGIN + 1000, BEGIN + 2000);
+    atomic_store(&bed->fake.segment->state, SEGMENT_FINALIZED);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    assert_non_null(bed->census.jobs); /* whose registrations have not been read */
+    uv_run(&bed->loop, UV_RUN_DEFAULT);
+    assert_int_equal(fake_rank_create(&next, SESSION, (int32_t)getpid(), JOB, 2, 4, 1024), 0);
+    next.segment->mono_start_ns = BEGIN + SECOND / 4;
+    census_add_segment(&bed->census, next.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + SECOND / 2 + 1);
+    const struct seen first = look(bed);
+    assert_int_equal(first.flags, WINDOW_FINAL | WINDOW_FINALIZED);
+    assert_int_equal(first.calls, 1);
+    windows_process(&bed->windows, BEGIN + SECOND / 2 + 2);
+    assert_non_null(bed->census.jobs);
+    assert_int_equal(bed->census.jobs->member_count, 1);
+    assert_int_equal(bed->census.jobs->members[0].pid, (uint64_t)getpid());
+    fake_rank_destroy(&next);
+}
+
 /* As when its segment was truncated, of which the agent sees zeros from then on. */
 static void ended_rank_whose_ring_has_gone_back_is_not_waited_for(void **state)
 {
@@ -1088,6 +1113,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(windows_tell_what_interfaces_counted_since_the_job_was_met,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ranks_of_the_next_launch_under_the_same_id_are_another_job,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),

@@ -208,9 +208,38 @@ static void a_job_of_the_id_of_one_that_has_ended_is_another_job(void **state)
     const uint64_t number = jobs_number(jobs, "job.0");
     begin_run(jobs, 0, 1, 70, 110 * S); /* the same process: its agent was started again */
     assert_int_equal(jobs_number(jobs, "job.0"), number);
-    begin_run(jobs, 0, 2, 1, 110 * S); /* an agent of the first run */
+    begin_run(jobs, 0, 2, 1, 110 * S); /* a message of the first run that comes again */
     assert_int_equal(jobs_number(jobs, "job.0"), number);
     begin_run(jobs, 0, 3, 71, 110 * S);
+    assert_int_not_equal(jobs_number(jobs, "job.0"), number);
+    assert_int_equal(job_count_closed(jobs_find(jobs, "job.0")), 0);
+    jobs_destroy(jobs, 1000 * S);
+}
+
+/* The agent of a node goes on from one launch to the next, and numbers its messages on. */
+static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_agent(void **state)
+{
+    const struct jobs_options options = {
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .publisher = {NULL, wants, publish, forget},
+        .kept = on_kept};
+    const struct wire_member_row member = {.rank = 0, .pid = 2, .placement = ""};
+    const struct wire_message ranks = {.type = WIRE_TYPE_RANKS,
+                                       .ranks = {.seq = 3,
+                                                 .job = "job.0",
+                                                 .world = 2,
+                                                 .app = "/bin/app",
+                                                 .mpi = "MPI",
+                                                 .host = "n0",
+                                                 .members = &member,
+                                                 .members_count = 1}};
+    struct jobs *jobs;
+    char why[256];
+    (void)state;
+    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    run_job(jobs, 0);
+    const uint64_t number = jobs_number(jobs, "job.0");
+    give(jobs, 1, &ranks, 110 * S);
     assert_int_not_equal(jobs_number(jobs, "job.0"), number);
     assert_int_equal(job_count_closed(jobs_find(jobs, "job.0")), 0);
     jobs_destroy(jobs, 1000 * S);
@@ -500,6 +529,7 @@ int main(void)
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
         cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_is_another_job),
+        cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_agent),
         cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
