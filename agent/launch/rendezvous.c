@@ -277,7 +277,25 @@ static void rendezvous_count_alive(void *user, const struct registration *regist
         *(int *)user = 1;
 }
 
-/* @return 1 when a segment of the session is in /dev/shm, dead or alive */
+int rendezvous_is_made_here(const struct segment *segment)
+{
+    char host[HOST_NAME_CAPACITY];
+    host_name(host);
+    return strncmp(host, segment->host, sizeof segment->host - 1) == 0;
+}
+
+static int rendezvous_is_of_other_host(const char *path)
+{
+    struct segment *segment;
+    size_t bytes;
+    if (segment_open(&segment, &bytes, path, 0) != 0)
+        return 0;
+    const int other = !rendezvous_is_made_here(segment);
+    segment_unmap(segment, bytes);
+    return other;
+}
+
+/* @return 1 when a segment of the session and this host is in /dev/shm, dead or alive */
 static int rendezvous_has_segments(const struct rendezvous *r)
 {
     DIR *d = opendir("/dev/shm");
@@ -289,7 +307,7 @@ static int rendezvous_has_segments(const struct rendezvous *r)
         snprintf(path, sizeof path, "/%.78s", entry->d_name);
         left = segment_name_parse(entry->d_name, &uid, session, &pid) == 0 &&
                uid == (uint32_t)getuid() && strcmp(session, r->session) == 0 &&
-               segment_is_own(path);
+               segment_is_own(path) && !rendezvous_is_of_other_host(path);
     }
     if (d != NULL)
         closedir(d);
@@ -346,16 +364,14 @@ static int rendezvous_segment_is_old(const char *name)
 /* @return 1 when nobody will ever use this segment again */
 static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
-    char path[NAME_MAX + sizeof "/dev/shm/"], host[HOST_NAME_CAPACITY];
+    char path[NAME_MAX + sizeof "/dev/shm/"];
     snprintf(path, sizeof path, "/%s", name);
     if (!segment_is_own(path))
         return 0;
     struct segment *segment;
     size_t bytes;
     if (segment_open(&segment, &bytes, path, 0) == 0) {
-        host_name(host);
-        int here = strncmp(host, segment->host, sizeof segment->host - 1) == 0;
-        int stale = here && !segment_owner_alive(segment);
+        int stale = rendezvous_is_made_here(segment) && !segment_owner_alive(segment);
         segment_unmap(segment, bytes);
         return stale;
     }

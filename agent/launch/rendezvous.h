@@ -14,6 +14,7 @@
 #define HOLTER_AGENT_LAUNCH_RENDEZVOUS_H
 
 #include "agent/launch/registration.h"
+#include "holter/segment.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -65,14 +66,17 @@ int rendezvous_each(const struct rendezvous *r,
 /** Remove a registration; none there is fine. */
 void rendezvous_forget(const struct rendezvous *r, int32_t pid);
 
+/** Was it made on this host? Hosts that are containers may share /dev/shm. */
+int rendezvous_is_made_here(const struct segment *segment);
+
 /** Tell a `holter run` that processes ended before MPI_Init had returned in them. */
 void rendezvous_note_uninitialised(const struct rendezvous *r);
 
 /** The agent wants to leave. Never blocks.
  *  @param lock_fd  the agent's lock; closed when 0 is returned
- *  @return 0: nobody is registered and no segment of the session is left; the session's files on
- * this node are removed and the lock is released. -EAGAIN: somebody is just registering. -EBUSY:
- * somebody is there. In both cases the agent must stay. */
+ *  @return 0: nobody is registered and no segment of the session and this host is left; the
+ * session's files on this node are removed and the lock is released. -EAGAIN: somebody is just
+ * registering. -EBUSY: somebody is there. In both cases the agent must stay. */
 int rendezvous_leave(const struct rendezvous *r, int lock_fd);
 
 /** Remove what was left when no agent was there to clean up: registrations of dead processes,

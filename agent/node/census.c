@@ -34,6 +34,7 @@ struct resident {
     char name[80];
     int32_t pid;
     enum stage stage;
+    int is_of_other_host;
     int complained; /* the reason why it cannot be mapped was logged */
     int ended;
     uint64_t ended_ns;    /* CLOCK_MONOTONIC: when that was noticed */
@@ -107,8 +108,9 @@ static void census_map_segment(struct census *census, struct resident *resident)
             census_mark_ended(resident);
         return;
     }
+    resident->is_of_other_host = rc == -EREMOTE;
     resident->ended = rc == -ENOENT || process_start_time(resident->pid) == 0;
-    if (rc != -HOLTER_EEMPTY && rc != -ENOENT && !resident->complained) {
+    if (rc != -HOLTER_EEMPTY && rc != -ENOENT && rc != -EREMOTE && !resident->complained) {
         log_warn("segment %s cannot be used: %s", resident->name, holter_strerror(rc));
         resident->complained = 1;
     }
@@ -206,6 +208,10 @@ void census_update_residents(struct census *census, uint64_t now_ns)
         resident->newcomer = 0;
         if (resident->stage == SEEN)
             census_map_segment(census, resident);
+        if (resident->is_of_other_host) { /* its agent reads it, and removes it in the end */
+            census_remove_rank(census, i, 0);
+            continue;
+        }
         if (resident->watch != NULL)
             process_watch_check(resident->watch);
         if (resident->stage == MAPPED && rank_is_initialised(resident->rank))

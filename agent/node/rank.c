@@ -2,6 +2,7 @@
  * Cartesian communicators read slot by slot. */
 #include "agent/node/rank.h"
 
+#include "agent/launch/rendezvous.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -166,7 +167,7 @@ static int rank_copy_identity(struct rank *rank, const char *session)
         strcmp(written, session) != 0 || rank->job[0] == '\0' ||
         (rank->tick_unit != TICK_TSC && rank->tick_unit != TICK_NS))
         return -HOLTER_ECORRUPT;
-    return 0;
+    return rendezvous_is_made_here(segment) ? 0 : -EREMOTE;
 }
 
 /* Alarms until a ring is first read: ring 0 alarms at the rank's first calls, the others are opened

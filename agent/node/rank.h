@@ -88,7 +88,8 @@ int rank_locate_tally(struct rank *rank, uint32_t ring);
 /** Map and check a segment.
  *  @param name    with its slash; its parts must be those in the header
  *  @param reader  pid to put into the segment as that of its agent
- *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, another error of
+ *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, -EREMOTE: it was made on
+ *          another host, with which this one shares memory; another error of
  * segment_open(), or -ENOMEM */
 int rank_open(struct rank **out, const char *name, const char *session, int32_t reader);
 

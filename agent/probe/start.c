@@ -347,6 +347,22 @@ static int start_create_segment(void)
     }
 }
 
+/* Is the segment of this name that of a rank with the same pid on another host? Containers with
+ * pids and names of their own may share /dev/shm. */
+static int start_is_of_other_host(void)
+{
+    char path[sizeof("/dev/shm") + sizeof(start.name)];
+    char host[sizeof(probe.segment->host)] = "", made[sizeof(host)] = "";
+    snprintf(path, sizeof(path), "/dev/shm%s", start.name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    ssize_t length = pread(fd, made, sizeof(made) - 1, offsetof(struct segment, host));
+    close(fd);
+    return length > 0 && made[0] != '\0' && gethostname(host, sizeof(host) - 1) == 0 &&
+           strcmp(made, host) != 0;
+}
+
 static int start_prepare_segment(void)
 {
     start.pid = (int)getpid();
@@ -359,11 +375,11 @@ static int start_prepare_segment(void)
     }
     probe.tick_unit = start_choose_tick_unit();
     error = start_create_segment();
-    if (error == -EEXIST) { /* left by an earlier process with the same pid */
+    if (error == -EEXIST && !start_is_of_other_host()) { /* left by a process with the same pid */
         segment_remove(start.name);
         error = start_create_segment();
     }
-    if (error == -EEXIST) { /* made by another user, so that this rank is not watched */
+    if (error == -EEXIST) { /* of another host; or of another user: so this rank is not watched */
         uint64_t number;
         /* getrandom(2), which the C library has since 2.25; the flag is GRND_NONBLOCK */
         if (syscall(SYS_getrandom, &number, sizeof(number), 1) != (long)sizeof(number))

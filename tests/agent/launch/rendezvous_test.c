@@ -252,6 +252,21 @@ static void leave_remains(struct bed *bed, struct fake_rank *fake)
     assert_int_equal(fake_rank_create(fake, SESSION, pid, "old.0", 0, 1, 64), 0);
 }
 
+/* Containers with names of their own may share /dev/shm. */
+static void a_rank_of_another_host_keeps_no_agent(void **state)
+{
+    struct bed *bed = *state;
+    struct fake_rank other;
+    int lock;
+    assert_int_equal(fake_rank_create(&other, SESSION, (int32_t)getpid(), "a.0", 0, 1, 64), 0);
+    assert_int_equal(rendezvous_join(&bed->r, (int32_t)getpid(), "a.0", &lock), 1);
+    rendezvous_forget(&bed->r, (int32_t)getpid());
+    assert_int_equal(rendezvous_leave(&bed->r, lock), -EBUSY);
+    strcpy(other.segment->host, "elsewhere");
+    assert_int_equal(rendezvous_leave(&bed->r, lock), 0);
+    fake_rank_destroy(&other);
+}
+
 static int exists(const struct fake_rank *fake)
 {
     int fd = shm_open(fake->name, O_RDONLY, 0);
@@ -331,6 +346,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(started_program_holds_the_lock_and_nothing_else, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_rank_of_another_host_keeps_no_agent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(next_start_removes_what_died, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sweep_spares_sessions_that_are_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sweep_spares_new_segments_of_sessions_elsewhere, set_up,

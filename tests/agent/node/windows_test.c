@@ -378,6 +378,19 @@ static void rank_that_has_ended_is_read_to_its_last_record(void **state)
     assert_int_equal(seen.deaths, 0); /* it has finalized */
 }
 
+/* Containers with names of their own may share /dev/shm: each has an agent. */
+static void a_rank_of_another_host_is_left_to_the_agent_of_that_host(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    strcpy(bed->fake.segment->host, "elsewhere");
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    assert_true(census_empty(&bed->census));
+    assert_null(bed->census.jobs);
+    assert_true(segment_is_own(bed->fake.name)); /* it is still there */
+}
+
 /* mpiexec may have the port of the one before, and its ranks that one's job id. */
 static void ranks_of_the_next_launch_under_the_same_id_are_another_job(void **state)
 {
@@ -1115,6 +1128,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(ranks_of_the_next_launch_under_the_same_id_are_another_job,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rank_of_another_host_is_left_to_the_agent_of_that_host,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),
