@@ -120,6 +120,7 @@ static int windows_collect_ranks(struct windows *windows, uint64_t now_ns)
         windows_follow_time(windows, now_ns);
     windows->resuming = 0;
     census_update_residents(windows->census, now_ns);
+    windows->census->resumed_flags = 0; /* further jobs begin under this worker */
     if (windows->census->newcomers == 0)
         return 0;
     windows_begin_counters(windows, now_ns);

@@ -345,6 +345,27 @@ static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state
     assert_int_equal(after.flags, WINDOW_RESUMED);
 }
 
+static void a_job_that_begins_after_a_worker_took_over_is_not_resumed(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + SECOND + 1);
+    stop_worker(bed);
+    fake_rank_destroy(&bed->fake);
+    start_worker(bed);
+    windows_process(&bed->windows, BEGIN + SECOND + 2);
+    look(bed);
+    assert_int_equal(fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), JOB, 2, 4, 1024), 0);
+    bed->fake.segment->mono_start_ns = BEGIN + 2 * SECOND;
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 3 * SECOND + 1);
+    windows_process(&bed->windows, BEGIN + 4 * SECOND + 1);
+    const struct seen seen = look(bed);
+    assert_true(seen.windows > 0);
+    assert_int_equal(seen.flags & WINDOW_RESUMED, 0);
+}
+
 /* The segment of a process that is gone by the time the agent comes to it. */
 static void replace_by_dead_process(struct bed *bed)
 {
@@ -1130,6 +1151,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranks_of_the_next_launch_under_the_same_id_are_another_job,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_of_another_host_is_left_to_the_agent_of_that_host,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_begins_after_a_worker_took_over_is_not_resumed,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
                                         tear_down),
