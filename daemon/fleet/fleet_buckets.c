@@ -1,11 +1,14 @@
 /* The buckets of a fleet: leases, which expire, and the jobs that there are. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/fleet/fleet_nats_state.h"
+#include "proto/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LOG_TOPIC "fleet-servers"
 
 static const char *const bucket_kinds[] = {[FLEET_LEASES] = "leases", [FLEET_JOBS] = "jobs"};
 
@@ -53,6 +56,23 @@ static natsStatus bucket_open(struct fleet_nats *nats, enum fleet_bucket bucket,
         return s;
     bucket_create(nats, &stream, age_ns, replicas); /* unless another daemon does so meanwhile */
     return js_KeyValue(&nats->buckets[bucket], nats->reading, stream.bucket);
+}
+
+void fleet_nats_adopt_lease(struct fleet_nats *nats)
+{
+    const struct bucket_stream stream = bucket_stream_of(nats, FLEET_LEASES, "");
+    const double given_s = (double)nats->options.lease_ns / 1e9;
+    jsStreamInfo *info = NULL;
+    if (js_GetStreamInfo(&info, nats->js, stream.name, NULL, NULL) != NATS_OK)
+        return; /* it is made with the lease that was given */
+    const int64_t age_ns = info->Config == NULL ? 0 : info->Config->MaxAge;
+    jsStreamInfo_Destroy(info);
+    if (age_ns <= 0 || (uint64_t)age_ns == nats->options.lease_ns)
+        return;
+    nats->options.lease_ns = (uint64_t)age_ns;
+    log_warn("leases of this fleet last %g s, not %g s: to change that, edit the stream %s, and "
+             "start its daemons again",
+             (double)age_ns / 1e9, given_s, stream.name);
 }
 
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas)

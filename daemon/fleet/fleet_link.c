@@ -485,6 +485,7 @@ int fleet_link_create(struct fleet_link **out, const struct fleet_link_options *
     fleet_clock_init(&link->clock, options->nats.instance, clock_mono_ns(), clock_real_ns());
     code = fleet_nats_connect(&link->nats, &link->options.nats, why, capacity);
     if (code == 0) {
+        link->options.nats.lease_ns = fleet_nats_lease_ns(link->nats);
         link_wait_for_clock(link);
         link_start_threads(link);
     }

@@ -230,6 +230,11 @@ static natsStatus nats_open(struct fleet_nats *nats, int *servers)
         s = natsConnection_JetStream(&nats->js, nats->connection, &js);
     }
     if (s == NATS_OK) {
+        if (nats->options.on_control != NULL)
+            fleet_nats_adopt_lease(nats);
+        /* Several such waits, for a server that has died, fit into a lease. */
+        const uint64_t share_ms = nats->options.lease_ns / LEASE_SHARE / UINT64_C(1000000);
+        nats->read_ms = share_ms == 0 || share_ms > NATS_WAIT_MS ? NATS_WAIT_MS : (int64_t)share_ms;
         js.Wait = nats->read_ms;
         s = natsConnection_JetStream(&nats->reading, nats->connection, &js);
     }
@@ -285,9 +290,6 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
     snprintf(nats->cluster, sizeof(nats->cluster), "%s", options->cluster);
     snprintf(nats->stream, sizeof(nats->stream), "holter_%s", options->cluster);
     snprintf(nats->control, sizeof(nats->control), "holter.%s.agents", options->cluster);
-    /* Several such waits, for a server that has died, fit into a lease. */
-    const uint64_t share_ms = options->lease_ns / LEASE_SHARE / UINT64_C(1000000);
-    nats->read_ms = share_ms == 0 || share_ms > NATS_WAIT_MS ? NATS_WAIT_MS : (int64_t)share_ms;
     snprintf(nats->inbox, sizeof(nats->inbox), "holter.%s.inbox", options->cluster);
     const char *step = "connecting";
     natsStatus s = nats_open(nats, &servers);
@@ -338,6 +340,11 @@ void fleet_nats_close(struct fleet_nats *nats)
 int fleet_nats_is_connected(struct fleet_nats *nats)
 {
     return natsConnection_Status(nats->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats)
+{
+    return nats->options.lease_ns;
 }
 
 size_t fleet_nats_maximum(const struct fleet_nats *nats)

@@ -54,6 +54,9 @@ int fleet_nats_connect(struct fleet_nats **out, const struct fleet_nats_options 
 /** NULL is fine. Subscriptions are to be closed before. */
 void fleet_nats_close(struct fleet_nats *nats);
 
+/** How long a lease of the fleet lasts, which may not be what the options say. */
+uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats);
+
 /** Longest message that the servers accept, bytes. */
 size_t fleet_nats_maximum(const struct fleet_nats *nats);
 

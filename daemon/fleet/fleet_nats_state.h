@@ -77,6 +77,9 @@ void fleet_nats_key(const char *job, char out[NATS_JOB_BYTES]);
  *  @return 0, or -HOLTER_EUSAGE: the report names the file */
 int fleet_keys_set(natsOptions *options, const char *directory, struct fleet_keys_report *report);
 
+/** Leases last as long as the fleet's bucket has it: one that expires before its holder renews it
+ *  would go from daemon to daemon. */
+void fleet_nats_adopt_lease(struct fleet_nats *nats);
 natsStatus fleet_nats_open_buckets(struct fleet_nats *nats, int replicas);
 
 #endif

@@ -303,6 +303,22 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_daemons_with_a_longer_lease_than_the_fleet_was_made_with_keep_their_jobs(self):
+        fleet = self.start('a')
+        fleet.kill('a', signal.SIGTERM)
+        fleet.lease = '12s'
+        for name in 'ab':
+            fleet.start_daemon(name)
+            self.assertIn('leases of this fleet last 2 s, not 12 s', fleet.daemons[name].err())
+        fleet.start_job('one', '1')
+        first = lab.wait_for(lambda: fleet.newest_window('one'), 'a window')
+        lab.wait_for(lambda: fleet.newest_window('one') > first + 30, 'windows of several leases')
+        self.assertEqual(0, fleet.end_job('one').status)
+        for daemon in fleet.daemons.values():
+            self.assertNotIn('another daemon holds it', daemon.err())
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
     def test_a_daemon_with_less_to_do_takes_jobs_of_the_gateway_of_all_agents(self):
         fleet = self.start('a')
         agents = dict(fleet.daemons)  # all agents know this daemon only
