@@ -188,7 +188,7 @@ static int cmd_record_follow(struct record *r)
             dial_is_hopeless(&r->dial, r->client, &away_since))
             return -1;
         if (dial_moved(&r->dial, &r->client))
-            client_follow(r->client, r->job, ATTACH_TOPICS);
+            client_follow(r->client, dial_job(&r->dial, r->job), ATTACH_TOPICS);
         cmd_record_ask_for_end(r);
         cmd_record_report_waiting(r, clock_mono_ns());
         client_wait(r->client, &watched, 1, CHECK_MS);

@@ -163,7 +163,7 @@ static int cmd_tap_follow(struct tap *tap)
         if (dial_is_hopeless(&tap->dial, tap->client, &away_since))
             return -1;
         if (dial_moved(&tap->dial, &tap->client))
-            client_follow(tap->client, tap->job, tap->followed);
+            client_follow(tap->client, dial_job(&tap->dial, tap->job), tap->followed);
         cmd_tap_ask_for_end(tap);
         uint64_t now = clock_mono_ns();
         if (now >= end || cmd_tap_wait(tap, now, end))

@@ -149,6 +149,11 @@ static int dial_find_other(struct dial *dial, const struct client *client, struc
             now - dial->found_ns < FLEET_ASK_NS)
             return 0;
         dial->found_ns = out->found_ns = now;
+        /* The job that was followed need not be the only one any more. */
+        if (dial_job(dial, NULL) == NULL && client_job(client)[0] != '\0' &&
+            fleet_address_set_job(dial->fleet, client_job(client), out->fleet, sizeof out->fleet) !=
+                0)
+            return 0;
         return fleet_find(out->fleet, out->endpoint, sizeof out->endpoint, why, sizeof why) == 0 &&
                strcmp(out->endpoint, dial->endpoint) != 0;
     }

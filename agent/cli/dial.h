@@ -46,8 +46,8 @@ const char *dial_job(const struct dial *dial, const char *job);
 int dial_open(const struct dial *dial, struct client **out);
 
 /** Replace the client if its daemon has never answered and another daemon has been started in the
- * run directory meanwhile; or if another daemon of the fleet holds the job now. Subscriptions and
- * requests of the old client are lost.
+ * run directory meanwhile; or if another daemon of the fleet holds the job now, which dial_job()
+ * names then. Subscriptions and requests of the old client are lost.
  *  @return 1 if the client was replaced */
 int dial_moved(struct dial *dial, struct client **client);
 

@@ -170,6 +170,14 @@ int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fl
     return code;
 }
 
+int fleet_jobs_contain(const struct fleet_jobs *jobs, const char *id)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (strcmp(jobs->ids[i], id) == 0)
+            return 1;
+    return 0;
+}
+
 void fleet_jobs_finish(struct fleet_jobs *jobs)
 {
     free(jobs->ids);

@@ -60,6 +60,24 @@ static void fleet_find_name_jobs(const struct fleet_jobs *jobs, char *why, size_
         text_append(why, capacity, " %s", jobs->ids[i]);
 }
 
+/* Leases of jobs that have ended are kept: they count only where no job runs. */
+static void fleet_find_keep_running(struct fleet_nats *nats, struct fleet_jobs *held)
+{
+    struct fleet_jobs running;
+    size_t kept = 0;
+    if (held->count < 2 || fleet_nats_list(nats, FLEET_JOBS, &running) != 0)
+        return;
+    for (size_t i = 0; i < held->count; i++) {
+        if (!fleet_jobs_contain(&running, held->ids[i]))
+            continue;
+        if (kept != i)
+            memcpy(held->ids[kept], held->ids[i], sizeof(*held->ids));
+        kept++;
+    }
+    held->count = kept > 0 ? kept : held->count;
+    fleet_jobs_finish(&running);
+}
+
 static int fleet_find_any(struct fleet_nats *nats, char *out, size_t capacity, char *why,
                           size_t why_capacity)
 {
@@ -67,6 +85,7 @@ static int fleet_find_any(struct fleet_nats *nats, char *out, size_t capacity, c
     int code = fleet_nats_list(nats, FLEET_LEASES, &jobs);
     if (code != 0)
         return code == -ENOMEM ? code : -HOLTER_EUNREACHABLE;
+    fleet_find_keep_running(nats, &jobs);
     code = jobs.count == 1 ? fleet_find_job(nats, jobs.ids[0], out, capacity) : -HOLTER_ENOJOB;
     if (jobs.count != 1)
         fleet_find_name_jobs(&jobs, why, why_capacity);

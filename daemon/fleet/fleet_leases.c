@@ -305,14 +305,6 @@ static int leases_renew_all(struct fleet_link *link)
     return held;
 }
 
-static int leases_contain(const struct fleet_jobs *jobs, const char *id)
-{
-    for (size_t i = 0; i < jobs->count; i++)
-        if (strcmp(jobs->ids[i], id) == 0)
-            return 1;
-    return 0;
-}
-
 /* ---- load --------------------------------------------------------------------------- */
 
 /* Measure the load of this daemon since the last time, and announce it. */
@@ -360,10 +352,10 @@ static void leases_look_for_jobs(struct fleet_link *link)
         fleet_nats_list(link->nats, FLEET_LEASES, &held) == 0) {
         size_t vacant = 0;
         for (size_t i = 0; i < jobs.count && !link->stops_leasing; i++) {
-            if (!job_id_valid(jobs.ids[i]) || leases_contain(&held, jobs.ids[i]))
+            if (!job_id_valid(jobs.ids[i]) || fleet_jobs_contain(&held, jobs.ids[i]))
                 continue;
             if (leases_must_wait(link) ||
-                !(leases_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))
+                !(fleet_jobs_contain(&link->vacant, jobs.ids[i]) || leases_has_least_load(link)))
                 memmove(jobs.ids[vacant++], jobs.ids[i], sizeof(jobs.ids[i]));
             else if (leases_is_running(link, jobs.ids[i]))
                 leases_try(link, jobs.ids[i]);

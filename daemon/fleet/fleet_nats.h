@@ -134,6 +134,7 @@ struct fleet_jobs {
 enum fleet_bucket { FLEET_LEASES, FLEET_JOBS };
 /** @return 0, -ENOMEM or -EAGAIN */
 int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fleet_jobs *out);
+int fleet_jobs_contain(const struct fleet_jobs *jobs, const char *id);
 void fleet_jobs_finish(struct fleet_jobs *jobs);
 
 /** Value of a job in a bucket, "" when it has none. @return 0 or -EAGAIN */

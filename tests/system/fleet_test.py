@@ -411,6 +411,35 @@ class Fleets(unittest.TestCase):
         self.assertEqual(0, told.status, told)
         self.finish(fleet)
 
+    def test_clients_that_name_no_job_find_the_one_that_runs_and_stay_with_it(self):
+        fleet = self.start()
+        fleet.start_job('ended', '1')
+        lab.wait_for(lambda: (fleet.state('ended') or {}).get('start_ns'), 'a window')
+        self.assertEqual(0, fleet.end_job('ended').status)
+        fleet.wait_ended('ended')
+        lab.wait_for(lambda: fleet.kept('jobs') == 0, 'the end of the job in the bucket')
+        fleet.start_job('one', '2')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        status = self.place.holter('status', '-c', fleet.url).finish()
+        self.assertEqual(0, status.status, status)
+        path = os.path.join(self.place.output, 'one.hrec')
+        clients = [self.place.tap('-c', fleet.url, '--topic', 'totals,job', '--until-end'),
+                   self.place.holter('record', '-c', fleet.url, '-o', path)]
+        lab.wait_for(lambda: '"totals"' in clients[0].out() and os.path.exists(path), 'a window')
+        fleet.start_job('two', '3')
+        lab.wait_for(lambda: (fleet.state('two') or {}).get('start_ns'), 'a window')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
+        for job in ('one', 'two'):
+            lab.wait_for(lambda job=job: fleet.holder(job), 'a worker')
+            self.assertEqual(0, fleet.end_job(job).status)
+        for client in clients:
+            ended = client.finish()
+            self.assertEqual(0, ended.status, ended)
+        self.assertEqual({'one'}, {m['job'].partition('.')[0] for m in lab.stream_messages(clients[0].out())})
+        self.finish(fleet)
+
     def test_commands_take_the_job_of_the_address_and_not_the_newest_one(self):
         fleet = self.start('a')
         for job, session in (('one', '1'), ('two', '2')):

@@ -126,7 +126,7 @@ static enum top_link cmd_top_link_of(const struct client *client)
 static void cmd_top_follow(struct top *top)
 {
     if (dial_moved(&top->dial, &top->client))
-        client_follow(top->client, top->job, TOPICS);
+        client_follow(top->client, dial_job(&top->dial, top->job), TOPICS);
 }
 
 /* A missed frame may have been the end of an alert or of the job: request a snapshot. */
