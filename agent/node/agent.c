@@ -258,6 +258,12 @@ static void agent_on_capture(void *user, const struct wire_capture_ask *ask)
         uplink_send_pending(agent->uplink);
 }
 
+static void agent_on_refused(void *user, uint64_t seq)
+{
+    struct agent *agent = user;
+    windows_drop_refused(&agent->windows, seq);
+}
+
 /* ---- starting ------------------------------------------------------------ */
 
 /* A descriptor for each rank (pidfd), and the loop's own ones. */
@@ -286,6 +292,7 @@ static int agent_start_parts(struct agent *agent)
         .clock = agent_on_clock,
         .criteria = agent_on_criteria,
         .capture = agent_on_capture,
+        .refused = agent_on_refused,
         .user = agent,
     };
     int rc = node_create(&agent->node, &node);

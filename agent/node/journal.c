@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define PADDING 0u /* type of the record that fills the space before the end of the ring */
+#define PADDING 0u         /* type of the record that fills the space before the end of the ring */
+#define DROPPED UINT32_MAX /* type of a message that is not read any more */
 
 struct record {
     uint32_t length; /* of the bytes after this header */
@@ -180,6 +181,10 @@ static int journal_read_until(const struct journal *journal, uint64_t position, 
             position += left;
             continue;
         }
+        if (record->type == DROPPED) {
+            position += journal_padded(record->length);
+            continue;
+        }
         *out = (struct journal_message){
             .position = position,
             .next_position = position + journal_padded(record->length),
@@ -229,6 +234,19 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
     memcpy(record + 1, bytes, length);
     journal->end += need;
     journal->next_seq++;
+    return 0;
+}
+
+int journal_drop(struct journal *journal, uint64_t seq, struct journal_message *out)
+{
+    uint64_t position = 0;
+    while (journal_read(journal, position, out) && out->seq <= seq) {
+        if (out->seq == seq) {
+            journal_record_at(journal, out->position)->type = DROPPED;
+            return 1;
+        }
+        position = out->next_position;
+    }
     return 0;
 }
 

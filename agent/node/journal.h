@@ -127,6 +127,11 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
  * none */
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out);
 
+/** Drop a committed message that the daemon refuses.
+ *  @param out  the message; its bytes are valid until the next one is appended
+ *  @return 1, or 0: there is none of that number */
+int journal_drop(struct journal *journal, uint64_t seq, struct journal_message *out);
+
 /** The daemon has received all messages up to a number. Numbers never appended are ignored. */
 void journal_ack(struct journal *journal, uint64_t seq);
 

@@ -160,6 +160,25 @@ static void uplink_handle_clock(struct uplink *uplink, const struct wire_clock_a
     }
 }
 
+/* After a welcome, a rejection means that another daemon at the same endpoint has not received a
+ * hello yet; or that this daemon rejects a message: for good, or until it has more room. */
+static void uplink_handle_refused(struct uplink *uplink, const struct wire_refused *refused,
+                                  uint64_t now_ns)
+{
+    const int is_message = uplink->welcomed && refused->seq != 0;
+    log_error("daemon at %s refuses: %s (%s)", uplink->endpoint, refused->text,
+              holter_errname((int)refused->code));
+    if (is_message) {
+        log_error("message %llu is dropped", (unsigned long long)refused->seq);
+        uplink->options.refused(uplink->options.user, refused->seq);
+    }
+    uplink_schedule_redial(
+        uplink,
+        is_message || (uplink->welcomed && now_ns >= uplink->refusal_limit_ns) ? 0 : REFUSED_NS);
+    if (!is_message)
+        uplink->refusal_limit_ns = now_ns + REFUSED_NS;
+}
+
 static void uplink_handle_message(struct uplink *uplink, const struct wire_message *message,
                                   uint64_t now_ns)
 {
@@ -183,13 +202,7 @@ static void uplink_handle_message(struct uplink *uplink, const struct wire_messa
         uplink_handle_ack(uplink, message->ack.seq);
         break;
     case WIRE_TYPE_REFUSED:
-        log_error("daemon at %s refuses: %s (%s)", uplink->endpoint, message->refused.text,
-                  holter_errname((int)message->refused.code));
-        /* After a welcome, a rejection means that another daemon at the same endpoint has not
-         * received a hello yet; or that this daemon rejects a message, and will reject it again. */
-        uplink_schedule_redial(
-            uplink, uplink->welcomed && now_ns >= uplink->refusal_limit_ns ? 0 : REFUSED_NS);
-        uplink->refusal_limit_ns = now_ns + REFUSED_NS;
+        uplink_handle_refused(uplink, &message->refused, now_ns);
         break;
     default:
         log_warn("unexpected %s from the daemon", wire_type_name(message->type));

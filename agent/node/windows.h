@@ -92,6 +92,9 @@ int windows_capture(struct windows *windows, const struct wire_capture_ask *ask,
  * leave behind is removed. Capture 0, to be numbered by the daemon. */
 int windows_capture_deaths(struct windows *windows, uint64_t now_ns);
 
+/** The daemon refuses a message, and would do so again: what it held counts as lost. */
+void windows_drop_refused(struct windows *windows, uint64_t seq);
+
 /** Announce all ranks of all jobs again: another daemon is connected. */
 void windows_announce_all(struct windows *windows);
 

@@ -28,17 +28,10 @@ static void windows_note_loss(struct windows *windows, const struct window_loss 
         windows->losses[windows->loss_count++] = *loss;
 }
 
-/* No room in the journal: what the oldest message held is lost, and that is counted. */
-static void windows_on_dropped(void *user, const struct journal_message *dropped)
+/* What a message held is lost, and that is counted. */
+static void windows_note_dropped(struct windows *windows, const struct journal_message *dropped)
 {
-    struct windows *windows = user;
     struct wire_message message;
-    if (dropped->type == WIRE_TYPE_RANKS) {
-        windows->ranks_dropped = 1;
-        return;
-    }
-    log_warn("the journal is full and the daemon does not acknowledge: message %llu is dropped",
-             (unsigned long long)dropped->seq);
     if (dropped->type != WIRE_TYPE_WINDOW)
         return;
     windows->totals.dropped++;
@@ -61,6 +54,26 @@ static void windows_on_dropped(void *user, const struct journal_message *dropped
         loss.death = window->deaths[i];
         windows_note_loss(windows, &loss);
     }
+}
+
+/* No room in the journal: the oldest message is lost. */
+static void windows_on_dropped(void *user, const struct journal_message *dropped)
+{
+    struct windows *windows = user;
+    if (dropped->type == WIRE_TYPE_RANKS) {
+        windows->ranks_dropped = 1;
+        return;
+    }
+    log_warn("the journal is full and the daemon does not acknowledge: message %llu is dropped",
+             (unsigned long long)dropped->seq);
+    windows_note_dropped(windows, dropped);
+}
+
+void windows_drop_refused(struct windows *windows, uint64_t seq)
+{
+    struct journal_message refused;
+    if (journal_drop(windows->journal, seq, &refused))
+        windows_note_dropped(windows, &refused);
 }
 
 /* Records that go with the next window are added to the totals when that is closed. */

@@ -105,7 +105,7 @@ static int gateway_check(struct fleet *fleet, const char *id, size_t length,
         snprintf(fault->text, sizeof(fault->text),
                  "a message of %zu bytes: the fleet's servers accept %zu, see max_payload", length,
                  maximum);
-        return -HOLTER_ELIMIT;
+        return -HOLTER_ERANGE;
     }
     /* The agent keeps what it has, and sends it again when it has connected again. */
     if (fleet->gateway.bytes + fleet_link_backlog(fleet->link) + length > BACKLOG_BYTES) {

@@ -1,6 +1,7 @@
 /* Receives messages of agents and clients: checks, roles, refusals. */
 #include "daemon/server/front.h"
 
+#include "daemon/job/job_accept.h"
 #include "daemon/server/publish.h"
 #include "daemon/server/zap.h"
 #include "holter/error.h"
@@ -91,9 +92,10 @@ void front_send_agents(struct front *f, const uint64_t *instances, size_t count,
     zmq_msg_close(&encoded);
 }
 
-static void front_send_refused(struct front *f, struct peer *peer, int code, const char *text)
+static void front_send_refused(struct front *f, struct peer *peer, int code, const char *text,
+                               uint64_t seq)
 {
-    struct wire_refused refused = {.code = code, .text = text};
+    struct wire_refused refused = {.code = code, .text = text, .seq = seq};
     front_send(f, peer, WIRE_TYPE_REFUSED, &refused);
 }
 
@@ -119,15 +121,23 @@ static void front_count_rejected(struct front *f, const struct peer *peer,
     log_warn("rejected a message from %s: %s", source, why);
 }
 
-/* Send the reason to the peer, and ignore it from now on. */
-static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_socket_message *from,
-                              int code, const char *why)
+/* Send the reason to the peer, and ignore it from now on.
+ * @param seq  number of a message that is always refused; 0: none */
+static void front_refuse_message(struct front *f, struct peer *peer,
+                                 struct msg_socket_message *from, int code, const char *why,
+                                 uint64_t seq)
 {
     front_count_rejected(f, peer, from, why);
-    front_send_refused(f, peer, code, why);
+    front_send_refused(f, peer, code, why, seq);
     if (peer->role == ROLE_AGENT && peer->instance != 0)
         peers_set_instance(f->peers, peer, 0);
     peer->refused = 1;
+}
+
+static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_socket_message *from,
+                              int code, const char *why)
+{
+    front_refuse_message(f, peer, from, code, why, 0);
 }
 
 static void front_refuse_stranger(struct front *f, struct msg_socket_message *from, int lasting,
@@ -142,7 +152,7 @@ static void front_refuse_stranger(struct front *f, struct msg_socket_message *fr
     /* Usual after each seek of a replay, as after a restart: not logged. */
     if (lasting || !f->options->replays)
         front_count_rejected(f, NULL, from, why);
-    front_send_refused(f, &sender, code, why);
+    front_send_refused(f, &sender, code, why, 0);
     struct peer *kept =
         lasting ? peers_add(f->peers, sender.id.bytes, sender.id.length, f->emptied_ns) : NULL;
     if (kept != NULL)
@@ -337,7 +347,9 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
         return;
     if (fault.text[0] == '\0')
         snprintf(fault.text, sizeof(fault.text), "%s", holter_strerror(code));
-    front_refuse_peer(f, peer, from, code, fault.text);
+    /* There may be memory, or room for a further job, when the agent sends it again. */
+    const int lasts = code != -ENOMEM && code != -HOLTER_ELIMIT;
+    front_refuse_message(f, peer, from, code, fault.text, lasts ? job_message_seq(message) : 0);
 }
 
 static void front_on_client_message(struct front *f, struct peer *peer,

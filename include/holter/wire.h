@@ -693,7 +693,9 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
 /** The peer cannot be served; the daemon closes the connection after this message. */
 #define WIRE_REFUSED(FIELD)                                                                        \
     FIELD(1, I64, code, WIRE_ANY, REQUIRED, "negative error code, see holter/error.h")             \
-    FIELD(2, STR, text, 256, REQUIRED, "what and why, for people")
+    FIELD(2, STR, text, 256, REQUIRED, "what and why, for people")                                 \
+    FIELD(3, U64, seq, WIRE_ANY, OPTIONAL,                                                         \
+          "agents: number of the message, which would be refused again: it is to be dropped")
 
 /** Clock exchange, agent to daemon (RFC 5905 section 8: t1). */
 #define WIRE_CLOCK_ASK(FIELD)                                                                      \

@@ -268,9 +268,11 @@ static void strangers_and_breaches_are_refused_and_counted(void **state)
     peer_hang_up(&p);
     peer_come(&bed, &p, "agent", 5); /* a job id that is a path */
     struct wire_ranks ranks = {
-        .seq = 1, .job = "../../etc/x", .world = 1, .app = "a", .mpi = "m", .host = "h"};
+        .seq = 7, .job = "../../etc/x", .world = 1, .app = "a", .mpi = "m", .host = "h"};
     peer_send(&p, WIRE_TYPE_RANKS, &ranks);
-    assert_int_equal(peer_receive(&p)->refused.code, -HOLTER_ERANGE);
+    const struct wire_refused refused = peer_receive(&p)->refused;
+    assert_int_equal(refused.code, -HOLTER_ERANGE);
+    assert_int_equal(refused.seq, 7); /* it is not to be sent again */
     peer_hang_up(&p);
     struct wire_status status = status_of(&viewer);
     assert_int_equal(status.rejected, 6);

@@ -87,6 +87,38 @@ static void messages_are_kept_until_acknowledged(void **state)
     journal_destroy(journal);
 }
 
+static void a_message_that_is_dropped_is_not_read_and_the_others_are(void **state)
+{
+    (void)state;
+    struct journal *journal;
+    struct journal_message message;
+    struct drops drops = {.count = 0};
+    uint64_t first = 0;
+    assert_int_equal(journal_create(&journal, ROOM), 0);
+    for (int i = 0; i < 3; i++)
+        append(journal, 100, &drops);
+    assert_int_equal(journal_drop(journal, 1, &message), 0); /* not committed yet */
+    commit(journal, 1);
+    assert_int_equal(journal_drop(journal, 2, &message), 1);
+    assert_int_equal(message.seq, 2);
+    check_message(&message);
+    assert_int_equal(journal_drop(journal, 2, &message), 0);
+    assert_int_equal(journal_read(journal, 0, &message), 1);
+    assert_int_equal(message.seq, 1);
+    assert_int_equal(journal_read(journal, message.next_position, &message), 1);
+    assert_int_equal(message.seq, 3);
+    journal_ack(journal, 1);
+    assert_int_equal(count_messages(journal, &first), 1);
+    assert_int_equal(first, 3);
+    assert_int_equal(journal_drop(journal, 3, &message), 1);
+    assert_false(journal_has_pending(journal));
+    for (int i = 0; i < 100; i++) /* once around the ring */
+        append(journal, 100, &drops);
+    commit(journal, 2);
+    assert_int_equal(count_messages(journal, &first) + drops.count, 100);
+    journal_destroy(journal);
+}
+
 static void oldest_is_dropped_when_the_capacity_is_reached(void **state)
 {
     (void)state;
@@ -207,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matchers_are_those_of_the_worker_before),
         cmocka_unit_test(messages_are_kept_until_acknowledged),
+        cmocka_unit_test(a_message_that_is_dropped_is_not_read_and_the_others_are),
         cmocka_unit_test(oldest_is_dropped_when_the_capacity_is_reached),
         cmocka_unit_test(random_appends_and_acks_agree_with_a_plain_list),
         cmocka_unit_test(message_that_can_never_fit_is_refused),

@@ -29,6 +29,7 @@ struct bed {
     unsigned seq_count, hellos, asks, byes;
     uint64_t instance, acked_in_welcome;
     int refuse, mute_clock;
+    uint64_t refuse_seq; /* a message that is refused for good */
 };
 
 static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
@@ -45,6 +46,13 @@ static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t
     assert_true(t4_mono >= answer->t1_ns);
     bed->clocks++;
     return 0;
+}
+
+static void on_refused(void *user, uint64_t seq)
+{
+    struct bed *bed = user;
+    struct journal_message dropped;
+    assert_int_equal(journal_drop(bed->journal, seq, &dropped), 1);
 }
 
 static void bind_daemon(struct bed *bed, uint64_t instance)
@@ -106,6 +114,10 @@ static void take(struct bed *bed, const struct wire_message *message)
             answer(bed, WIRE_TYPE_CLOCK_ANSWER, &clock);
         break;
     case WIRE_TYPE_WINDOW:
+        if (bed->refuse_seq == message->window.seq) {
+            const struct wire_refused refused = {-1, "no", bed->refuse_seq};
+            answer(bed, WIRE_TYPE_REFUSED, &refused);
+        }
         bed->seqs[bed->seq_count++] = message->window.seq;
         break;
     case WIRE_TYPE_BYE:
@@ -168,6 +180,7 @@ static int set_up(void **state)
                                      .session = "7e57d",
                                      .welcome = on_welcome,
                                      .clock = on_clock,
+                                     .refused = on_refused,
                                      .user = bed};
     *state = bed;
     return uplink_create(&bed->uplink, &options);
@@ -261,6 +274,20 @@ static void refused_agent_keeps_what_it_has(void **state)
     assert_true(journal_has_pending(bed->journal));
 }
 
+static void
+a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again(void **state)
+{
+    struct bed *bed = *state;
+    bed->refuse_seq = 2;
+    for (int i = 0; i < 3; i++)
+        append_window(bed);
+    while (bed->seq_count < 5) /* three of the first connection */
+        turn(bed);
+    assert_int_equal(bed->hellos, 2);
+    assert_int_equal(bed->seqs[3], 1);
+    assert_int_equal(bed->seqs[4], 3);
+}
+
 static void leaving_agent_says_bye(void **state)
 {
     struct bed *bed = *state;
@@ -294,6 +321,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_welcome_acknowledges_is_not_sent, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(refused_agent_keeps_what_it_has, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(leaving_agent_says_bye, set_up, tear_down),
         cmocka_unit_test_setup_teardown(agent_that_leaves_before_its_welcome_says_bye_too, set_up,
                                         tear_down),

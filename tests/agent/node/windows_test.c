@@ -608,6 +608,33 @@ static void what_dropped_windows_held_is_lost_and_counted(void **state)
     assert_int_equal(bed->windows.totals.lost, seen.lost); /* each once */
 }
 
+static void what_a_refused_window_held_is_lost_and_counted_in_a_later_one(void **state)
+{
+    struct bed *bed = *state;
+    struct journal_message message;
+    make_known(bed);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
+    for (uint64_t s = 0; s < 3; s++) {
+        write_call(bed, CALL_Barrier, BEGIN + s * SECOND + 5000, BEGIN + s * SECOND + 5000);
+        windows_process(&bed->windows, BEGIN + (s + 1) * SECOND);
+    }
+    assert_int_equal(journal_read(bed->journal, 0, &message), 1);
+    while (message.type != WIRE_TYPE_WINDOW)
+        assert_int_equal(journal_read(bed->journal, message.next_position, &message), 1);
+    windows_drop_refused(&bed->windows, message.seq);
+    windows_drop_refused(&bed->windows, message.seq); /* once */
+    windows_drop_refused(&bed->windows, 1000);        /* no such message */
+    for (uint64_t s = 3; s < 5; s++)
+        windows_process(&bed->windows, BEGIN + (s + 1) * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 4);
+    assert_int_equal(seen.events, 2);
+    assert_int_equal(seen.lost, 1);
+    assert_true(seen.flags & WINDOW_GAP);
+    assert_int_equal(bed->windows.totals.dropped, 1);
+}
+
 /* The rank has ended by the time when a message with its records is dropped. */
 static void what_dropped_windows_held_of_ended_ranks_is_counted_once(void **state)
 {
@@ -1171,6 +1198,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(window_numbers_never_go_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(length_that_the_daemon_wants_holds_from_the_next_window,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_a_refused_window_held_is_lost_and_counted_in_a_later_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_of_ended_ranks_is_counted_once,
