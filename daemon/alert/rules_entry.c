@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#if HOLTER_CURL
+#include <curl/curl.h>
+#endif
 
 #define TARGET_MAXIMUM_BYTES 4096u
 
@@ -54,13 +57,26 @@ static void entry_read_number(struct faults *r, const struct entry_key *key,
         *(uint64_t *)out = (uint64_t)(number + 0.5);
 }
 
+/* Also its port, as the library sees it that will connect. */
+static int entry_is_url(const char *text)
+{
+#if HOLTER_CURL
+    CURLU *url = curl_url();
+    const int is_url = url != NULL && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
+    curl_url_cleanup(url);
+    return is_url;
+#else
+    return text[0] != '\0';
+#endif
+}
+
 int entry_is_target(const struct entry_key *key, const char *text, char *why, size_t capacity)
 {
     const char *host = strncmp(text, "http://", 7) == 0    ? text + 7
                        : strncmp(text, "https://", 8) == 0 ? text + 8
                                                            : NULL;
-    int is_url =
-        host != NULL && host[0] != '\0' && host[0] != '/' && strpbrk(text, " \t\n?#") == NULL;
+    int is_url = host != NULL && host[0] != '\0' && host[0] != '/' &&
+                 strpbrk(text, " \t\n?#") == NULL && entry_is_url(text);
     if (strlen(text) > TARGET_MAXIMUM_BYTES)
         snprintf(why, capacity, "longer than %u bytes", TARGET_MAXIMUM_BYTES);
     else if (key->type == ENTRY_URL && !is_url)

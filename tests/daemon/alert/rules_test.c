@@ -213,6 +213,8 @@ static void wrong_values_are_named(void **state)
     wrong("sinks: [{kind: file}]", "path: is missing in this sink of kind file");
     wrong("sinks: [{kind: alertmanager, url: 127.0.0.1:9093}]", "is no address");
     wrong("sinks: [{kind: alertmanager, url: 'http://'}]", "is no address");
+    wrong("sinks: [{kind: alertmanager, url: 'http://h:99999'}]", "is no address");
+    wrong("sinks: [{kind: alertmanager, url: 'http://h:93x'}]", "is no address");
     wrong("sinks: [{kind: command, command: x, timeout: 1h}]", "timeout: '1h' is out of range");
 }
 
