@@ -171,7 +171,8 @@ static void control_answer_status(struct control *c, struct front *front, struct
 static int control_send_state(struct control *c, struct front *front, struct peer *peer,
                               struct job *job, enum wire_type type, uint64_t frame)
 {
-    const struct snapshot *state = snapshots_get(&c->snapshots, job, type, frame);
+    const uint64_t number = jobs_number(c->options.jobs, job_id(job));
+    const struct snapshot *state = snapshots_get(&c->snapshots, job, number, type, frame);
     int code = state == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < state->count; i++)
         code = front_send_encoded(front, peer, &state->parts[i]);

@@ -1,7 +1,6 @@
 /* Current states, encoded once per frame. */
 #include "daemon/server/snapshot.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +63,13 @@ static void snapshots_add_part(void *user, const char *job, enum wire_type type,
     s->count++;
 }
 
-const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job,
+const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job, uint64_t number,
                                      enum wire_type type, uint64_t frame)
 {
     size_t at = 0;
     for (; at < SNAPSHOTS_MAXIMUM - 1 && snapshots->list[at] != NULL; at++) {
         const struct snapshot *s = snapshots->list[at];
-        if (s->type != type || strcmp(s->job, job_id(job)) != 0)
+        if (s->type != type || s->number != number)
             continue;
         /* Messages of agents about ranks make frames only while there are subscribers. */
         if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_count_closed(job))
@@ -84,7 +83,7 @@ const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *jo
     snapshots_destroy_entry(snapshots->list[at]);
     memmove(&snapshots->list[1], &snapshots->list[0], at * sizeof(struct snapshot *));
     snapshots->list[0] = made;
-    snprintf(made->job, sizeof(made->job), "%s", job_id(job));
+    made->number = number;
     made->type = type;
     made->frame = frame;
     made->closings = job_count_closed(job);

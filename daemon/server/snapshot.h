@@ -10,7 +10,7 @@
 #define SNAPSHOTS_MAXIMUM 32u /**< number of states; the oldest is dropped first */
 
 struct snapshot {
-    char job[65];
+    uint64_t number; /**< of the job, see jobs_number(): ids are used again */
     enum wire_type type;
     uint64_t frame;    /**< number of the newest frame of the job at that time */
     uint64_t closings; /**< see job_count_closed(): without subscribers windows make no frames */
@@ -27,9 +27,10 @@ struct snapshots {
 void snapshots_finish(struct snapshots *snapshots);
 
 /** State of a job.
+ *  @param number  of the job, see jobs_number()
  *  @param frame  newest published frame of the job
  *  @return borrowed until the next call; NULL without memory */
-const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job,
+const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job, uint64_t number,
                                      enum wire_type type, uint64_t frame);
 
 #endif

@@ -67,9 +67,9 @@ static void whoever_asks_before_the_next_frame_gets_the_same_bytes(void **state)
     struct job *job = make_job("j.0");
     (void)state;
     add_rank(job, 0);
-    const struct snapshot *first = snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
+    const struct snapshot *first = snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1);
     assert_int_equal(ranks_seen(first), 1);
-    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1), first);
+    assert_ptr_equal(snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1), first);
     snapshots_finish(&snapshots);
     job_destroy(job);
 }
@@ -80,10 +80,10 @@ static void after_a_frame_the_state_is_encoded_again_in_its_old_place(void **sta
     struct job *job = make_job("j.0");
     (void)state;
     add_rank(job, 0);
-    snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1);
-    snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
+    snapshots_get(&snapshots, job, 1, WIRE_TYPE_PLACES, 1);
+    snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1);
     add_rank(job, 1);
-    assert_int_equal(ranks_seen(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 2)), 2);
+    assert_int_equal(ranks_seen(snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 2)), 2);
     assert_non_null(snapshots.list[1]);
     assert_null(snapshots.list[2]);
     snapshots_finish(&snapshots);
@@ -96,16 +96,33 @@ static void types_and_jobs_have_states_of_their_own(void **state)
     struct snapshots snapshots = {0};
     struct job *job = make_job("j.0"), *other = make_job("k.0");
     (void)state;
-    const struct snapshot *a = snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
-    const struct snapshot *b = snapshots_get(&snapshots, other, WIRE_TYPE_JOB, 1);
-    const struct snapshot *c = snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1);
-    assert_string_equal(b->job, "k.0");
-    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1), a);
-    assert_ptr_equal(snapshots_get(&snapshots, other, WIRE_TYPE_JOB, 1), b);
-    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1), c);
+    const struct snapshot *a = snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1);
+    const struct snapshot *b = snapshots_get(&snapshots, other, 2, WIRE_TYPE_JOB, 1);
+    const struct snapshot *c = snapshots_get(&snapshots, job, 1, WIRE_TYPE_PLACES, 1);
+    assert_ptr_not_equal(a, b);
+    assert_ptr_equal(snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1), a);
+    assert_ptr_equal(snapshots_get(&snapshots, other, 2, WIRE_TYPE_JOB, 1), b);
+    assert_ptr_equal(snapshots_get(&snapshots, job, 1, WIRE_TYPE_PLACES, 1), c);
     snapshots_finish(&snapshots);
     job_destroy(job);
     job_destroy(other);
+}
+
+/* Frames are counted from 1 again. */
+static void a_later_job_of_the_same_id_has_a_state_of_its_own(void **state)
+{
+    struct snapshots snapshots = {0};
+    struct job *job = make_job("j.0");
+    (void)state;
+    add_rank(job, 0);
+    assert_int_equal(ranks_seen(snapshots_get(&snapshots, job, 1, WIRE_TYPE_JOB, 1)), 1);
+    job_destroy(job);
+    job = make_job("j.0");
+    add_rank(job, 0);
+    add_rank(job, 1);
+    assert_int_equal(ranks_seen(snapshots_get(&snapshots, job, 2, WIRE_TYPE_JOB, 1)), 2);
+    snapshots_finish(&snapshots);
+    job_destroy(job);
 }
 
 static void no_more_states_than_the_bound_are_kept(void **state)
@@ -117,10 +134,10 @@ static void no_more_states_than_the_bound_are_kept(void **state)
     for (unsigned i = 0; i <= SNAPSHOTS_MAXIMUM; i++) {
         snprintf(id, sizeof(id), "j.%u", i);
         jobs[i] = make_job(id);
-        assert_string_equal(snapshots_get(&snapshots, jobs[i], WIRE_TYPE_JOB, 1)->job, id);
+        assert_int_equal(snapshots_get(&snapshots, jobs[i], i, WIRE_TYPE_JOB, 1)->number, i);
     }
-    assert_string_equal(snapshots.list[0]->job, job_id(jobs[SNAPSHOTS_MAXIMUM]));
-    assert_string_equal(snapshots.list[SNAPSHOTS_MAXIMUM - 1]->job, "j.1"); /* "j.0" was dropped */
+    assert_int_equal(snapshots.list[0]->number, SNAPSHOTS_MAXIMUM);
+    assert_int_equal(snapshots.list[SNAPSHOTS_MAXIMUM - 1]->number, 1); /* 0 was dropped */
     snapshots_finish(&snapshots);
     for (unsigned i = 0; i <= SNAPSHOTS_MAXIMUM; i++)
         job_destroy(jobs[i]);
@@ -132,6 +149,7 @@ int main(void)
         cmocka_unit_test(whoever_asks_before_the_next_frame_gets_the_same_bytes),
         cmocka_unit_test(after_a_frame_the_state_is_encoded_again_in_its_old_place),
         cmocka_unit_test(types_and_jobs_have_states_of_their_own),
+        cmocka_unit_test(a_later_job_of_the_same_id_has_a_state_of_its_own),
         cmocka_unit_test(no_more_states_than_the_bound_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
