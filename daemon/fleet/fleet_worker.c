@@ -119,6 +119,9 @@ void worker_on_forgotten(struct fleet *fleet, const char *id)
         return;
     worker_remove(fleet, job);
     sinks_forget(fleet->options.sinks, id);
+    /* Nobody takes it over, though its agents may have gone without a word; should they come back,
+     * their gateway has it taken again. */
+    fleet_link_set_running(fleet->link, id, 0);
     fleet_link_release(fleet->link, id);
 }
 

@@ -205,6 +205,8 @@ static void job_check_end(struct job *job, uint64_t watermark_ns)
 {
     if (job->info.state != JOB_RUNNING || job->windows.count > 0 || job->nodes.active > 0)
         return;
+    if (job->nodes.last_message_ns == 0) /* a job of a fleet, before its first message */
+        job->nodes.last_message_ns = watermark_ns;
     uint64_t silent =
         watermark_ns > job->nodes.last_message_ns ? watermark_ns - job->nodes.last_message_ns : 0;
     if (!job_nodes_all_final(&job->nodes)) {

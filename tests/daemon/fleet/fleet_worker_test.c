@@ -80,11 +80,13 @@ void fleet_link_release(struct fleet_link *link, const char *job)
     (void)job;
 }
 
+static int known_running = 1; /* to the fleet */
+
 void fleet_link_set_running(struct fleet_link *link, const char *job, int running)
 {
     (void)link;
-    (void)job;
-    (void)running;
+    assert_string_equal(job, JOB);
+    known_running = running;
 }
 
 static unsigned rejections_expected;
@@ -511,6 +513,38 @@ static void an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs(void 
     stop_daemon(fleet);
 }
 
+/* The gateway asks for it to be held before its first message is stored. */
+static void a_job_that_is_held_before_its_first_message_runs_until_none_comes_for_long(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    jobs_advance(fleet->jobs, 100 * S, 100 * S);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_RUNNING);
+    jobs_advance(fleet->jobs, 129 * S, 129 * S);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_RUNNING);
+    jobs_advance(fleet->jobs, 131 * S, 131 * S);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_LOST);
+    stop_daemon(fleet);
+}
+
+/* Else it would be taken over at once, by this daemon or another one, and read again. */
+static void a_job_that_was_lost_and_is_dropped_runs_no_more_for_the_fleet(void **state)
+{
+    struct agent_words words;
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    struct wire_ranks ranks = agent_words_ranks(&words, JOB, 0, 1, 1, 1);
+    read_message(fleet, WIRE_TYPE_RANKS, &ranks, S);
+    jobs_advance(fleet->jobs, 40 * S, 40 * S);
+    worker_tick(fleet);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_LOST);
+    assert_true(known_running); /* its agents may come back */
+    worker_on_forgotten(fleet, JOB);
+    assert_false(known_running);
+    stop_daemon(fleet);
+}
+
 /* The gateway of the second agent knows its user, but not whose job it is. */
 static void where_users_have_keys_a_job_remains_that_of_its_first_user(void **state)
 {
@@ -564,6 +598,11 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_that_is_held_before_its_first_message_runs_until_none_comes_for_long, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_that_was_lost_and_is_dropped_runs_no_more_for_the_fleet, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_an_agent_that_leaves_could_not_send_is_lost, set_up,
