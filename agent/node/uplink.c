@@ -312,14 +312,15 @@ static int uplink_set_options(struct uplink *uplink)
     return uplink->options.key_dir != NULL ? curve_apply_client(uplink->socket, &uplink->keys) : 0;
 }
 
-/* Each time the next one of the list, the first time one by the agent's number, so that agents are
- * spread over the daemons. */
+/* Each time the next one of the list, the first time one by the agent's number, which is odd, so
+ * that agents are spread over the daemons. */
 static void uplink_choose_endpoint(struct uplink *uplink)
 {
     const char *list = uplink->options.endpoint;
     const size_t count = endpoint_list_count(list);
-    uplink->endpoint_at = uplink->dials == 0 ? journal_instance(uplink->options.journal) % count
-                                             : (uplink->endpoint_at + 1) % count;
+    uplink->endpoint_at = uplink->dials == 0
+                              ? (journal_instance(uplink->options.journal) >> 1) % count
+                              : (uplink->endpoint_at + 1) % count;
     endpoint_of_list(list, uplink->endpoint_at, uplink->endpoint, sizeof uplink->endpoint);
 }
 

@@ -288,6 +288,50 @@ a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again(void
     assert_int_equal(bed->seqs[4], 3);
 }
 
+/* @return whether a hello came, which is received */
+static int has_hello(void *router)
+{
+    zmq_msg_t part;
+    int parts = 0;
+    zmq_msg_init(&part);
+    while (zmq_msg_recv(&part, router, ZMQ_DONTWAIT) >= 0)
+        parts++;
+    zmq_msg_close(&part);
+    return parts > 0;
+}
+
+static void agents_begin_with_different_daemons_of_their_list(void **state)
+{
+    struct bed *bed = *state;
+    char list[256];
+    unsigned hellos[2] = {0, 0};
+    snprintf(list, sizeof list, "%s,%s-2", bed->endpoint, bed->endpoint);
+    void *other = zmq_socket(bed->context, ZMQ_ROUTER);
+    assert_int_equal(zmq_bind(other, strchr(list, ',') + 1), 0);
+    while (!has_hello(bed->router)) /* of the agent of all tests */
+        uv_run(&bed->loop, UV_RUN_NOWAIT);
+    for (int agent = 0; agent < 64 && (hellos[0] == 0 || hellos[1] == 0); agent++) {
+        struct uplink *uplink;
+        struct journal *journal;
+        assert_int_equal(journal_create(&journal, 1u << 16), 0);
+        const struct uplink_options options = {
+            .loop = &bed->loop, .journal = journal, .endpoint = list, .host = "h", .session = "1"};
+        assert_int_equal(uplink_create(&uplink, &options), 0);
+        for (unsigned before = hellos[0] + hellos[1]; hellos[0] + hellos[1] == before;) {
+            uv_run(&bed->loop, UV_RUN_NOWAIT);
+            hellos[0] += (unsigned)has_hello(bed->router);
+            hellos[1] += (unsigned)has_hello(other);
+        }
+        uplink_close(uplink, NULL);
+        for (int i = 0; i < 10; i++)
+            uv_run(&bed->loop, UV_RUN_NOWAIT);
+        journal_destroy(journal);
+    }
+    zmq_close(other);
+    assert_true(hellos[0] > 0);
+    assert_true(hellos[1] > 0);
+}
+
 static void leaving_agent_says_bye(void **state)
 {
     struct bed *bed = *state;
@@ -324,6 +368,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(agents_begin_with_different_daemons_of_their_list, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(leaving_agent_says_bye, set_up, tear_down),
         cmocka_unit_test_setup_teardown(agent_that_leaves_before_its_welcome_says_bye_too, set_up,
                                         tear_down),
