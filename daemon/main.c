@@ -65,7 +65,8 @@ struct daemon {
     char metrics_token[41];
     uint64_t started_ns; /* daemon time */
     int leaving;
-    int status; /* of the process, when it leaves */
+    int status;         /* of the process, when it leaves */
+    int record_stopped; /* a recording stopped before its end */
 };
 
 /* ---- callbacks between modules ------------------------------------------- */
@@ -331,6 +332,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .rules = &d->rules},
         .record = o->record,
         .most_bytes = o->maximum_record_bytes,
+        .record_stopped = &d->record_stopped,
         .publisher =
             d->fleet != NULL ? fleet_publisher(d->fleet) : publisher_for_jobs(d->publisher),
         .sinks = d->fleet != NULL ? NULL : d->sinks,
@@ -607,8 +609,9 @@ static int daemon_export(struct daemon *d)
         printf("%s\n", job_recording(job));
     if (code != 0)
         log_error("%s", why);
-    daemon_finish(d);
-    return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    daemon_finish(d); /* all of it is written then, or the recorder has said why not */
+    return daemon_end_output() == EXIT_SUCCESS && code == 0 && !d->record_stopped ? EXIT_SUCCESS
+                                                                                  : EXIT_FAILURE;
 }
 
 /* Let no other file take the place of a standard file that is closed: what is logged would be

@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #define LOG_TOPIC "fleet"
 #define ATTEMPTS 8
+#define RECORD_BACKLOG_BYTES ((size_t)64 << 20) /* a recording stops at four times as many */
+#define RECORD_PAUSE_NS 1000000L
 
 struct export
 {
@@ -49,6 +52,10 @@ static int export_on_message(void *user, uint64_t seq, const void *bytes, size_t
     worker_read_message(&export->fleet, export->job, &event);
     export->read[FLEET_IN] = seq;
     uv_run(export->options->loop, UV_RUN_NOWAIT); /* what was recorded */
+    while (jobs_replay_backlog(export->fleet.jobs) > RECORD_BACKLOG_BYTES) {
+        const struct timespec pause = {0, RECORD_PAUSE_NS};
+        nanosleep(&pause, NULL); /* the disk does not keep up */
+    }
     return 0;
 }
 

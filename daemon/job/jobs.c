@@ -42,7 +42,7 @@ struct jobs {
     uint64_t now_ns;         /* of the newest call */
     struct commit_acks kept; /* the highest number of each agent that is recorded */
     char recorder_error[256];
-    int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
+    int *stopped; /* see jobs_options and jobs_replay_record(); may be NULL */
 };
 
 /* ---- what is recorded ---------------------------------------------------- */
@@ -690,6 +690,7 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
     if (jobs == NULL)
         return -ENOMEM;
     jobs->options = *options;
+    jobs->stopped = options->record_stopped;
     int code = options->record == NULL
                    ? 0
                    : jobs_start_recorder(jobs, loop, options->record, why, capacity);

@@ -229,6 +229,20 @@ class Fleets(unittest.TestCase):
         self.assertIn('--export three: the servers have no messages of such a job', unknown.err)
         self.finish(fleet)
 
+    def test_an_export_that_cannot_be_written_fails(self):
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        fleet.wait_ended('one')
+        command = ['--fleet', fleet.url, '--export', fleet.state('one')['job'], '--record', os.path.join(self.place.output, 'exported')]
+        for shell, why in (('ulimit -f 16; exec "$@"', 'recording of job one'), ('exec "$@" > /dev/full', 'standard output: ')):
+            with self.subTest(shell):
+                exported = self.place.start('bash', '-c', shell, 'bash', os.path.join(lab.BUILD, 'daemon', 'holterd'), *command).finish()
+                self.assertEqual(1, exported.status, exported)
+                self.assertIn(why, exported.err)
+        self.finish(fleet)
+
     def test_the_end_of_a_job_whose_phases_take_long_to_analyse_is_exported(self):
         fleet = self.start('a', arguments=('--window', '500ms'))
         load = fleet.start_load(fleet.endpoint('a'), '--agents', 64, '--ranks', 16, '--windows', 8, '--window-ms', 500)
