@@ -145,6 +145,15 @@ static int bucket_add_id(struct fleet_jobs *jobs, const char *key)
     return 0;
 }
 
+static void bucket_note_missing(struct fleet_nats *nats, enum fleet_bucket bucket, int missing)
+{
+    if (missing && !nats->is_missing[bucket] && nats->options.on_control != NULL)
+        log_warn("%.200s: the bucket holter_%s_%s was deleted: no job is taken or kept until all "
+                 "daemons are started again",
+                 nats->options.servers, nats->cluster, bucket_kinds[bucket]);
+    nats->is_missing[bucket] = missing;
+}
+
 /* One request, which the servers answer from memory: kvStore_Keys() makes a consumer each time. */
 int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fleet_jobs *out)
 {
@@ -157,6 +166,7 @@ int fleet_nats_list(struct fleet_nats *nats, enum fleet_bucket bucket, struct fl
     *out = (struct fleet_jobs){0};
     natsStatus s = js_GetStreamInfo(&info, nats->reading, stream.name, &options, NULL);
     int code = s == NATS_OK ? 0 : -EAGAIN;
+    bucket_note_missing(nats, bucket, s == NATS_NOT_FOUND);
     const jsStreamStateSubjects *subjects = code == 0 ? info->State.Subjects : NULL;
     for (int i = 0; code == 0 && subjects != NULL && i < subjects->Count; i++) {
         const char *subject = subjects->List[i].Subject;

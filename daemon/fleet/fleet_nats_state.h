@@ -29,6 +29,7 @@ struct fleet_nats {
     jsCtx *reading; /* context with the timeout read_ms */
     int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
+    int is_missing[2];   /* the same: it was deleted, which was logged; of the thread that lists */
     natsSubscription *control_subscription;
     natsConnection *clock; /* of questions and answers about the clock, see fleet_nats_clock.c */
     natsSubscription *clock_subscriptions[3];

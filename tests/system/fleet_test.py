@@ -305,6 +305,22 @@ class Fleets(unittest.TestCase):
         checks.totals_agree(self, recorded.totals(), recorded.sums())
         fleet.close()
 
+    def test_a_bucket_that_was_deleted_is_named_and_daemons_that_start_again_take_jobs(self):
+        fleet = self.start()
+        for kind in ('jobs', 'leases'):
+            fleet.publish(f'$JS.API.STREAM.DELETE.KV_holter_default_{kind}', b'', 'answer')
+            for name in 'ab':
+                lab.wait_for(lambda name=name, kind=kind: f'the bucket holter_default_{kind} was deleted' in fleet.daemons[name].err(),
+                             'a warning')
+                fleet.kill(name, signal.SIGTERM)
+            for name in 'ab':
+                fleet.start_daemon(name)
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
     def test_a_state_of_a_daemon_with_other_options_is_not_used(self):
         fleet = Fleet(self.place)
         fleet.start_daemon('a', '--checkpoint', '1s')
