@@ -227,7 +227,8 @@ static int cmd_record_finish(struct record *r, int status)
 
 int cmd_record(int argc, char **argv)
 {
-    struct record r = {.dial = {.word = &r.job, .job = &r.job}};
+    static const uint64_t no_bound;
+    struct record r = {.dial = {.word = &r.job, .job = &r.job, .waits_ns = &no_bound}};
     const struct command_option options[] = {
         {"output", 'o', .recording = &r.output},
         {"max-size", .bytes = &r.most_bytes, .least = RECORD_MINIMUM_BYTES},

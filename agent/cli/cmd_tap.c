@@ -208,7 +208,7 @@ static int cmd_tap_run(struct tap *tap)
 
 int cmd_tap(int argc, char **argv)
 {
-    struct tap tap = {.dial = {.job = &tap.job}};
+    struct tap tap = {.dial = {.job = &tap.job, .waits_ns = &tap.for_ns}};
     const struct command_option options[] = {
         {"topic", 't', .text = &tap.topics},
         {"format", 'f', .json = &tap.json},

@@ -11,11 +11,29 @@
 
 #include <getopt.h>
 #include <string.h>
+#include <time.h>
 
 #define PATIENCE_NS UINT64_C(5000000000)
 /* Longer for fleets: a lease has to expire, and another daemon to read the job. */
 #define FLEET_PATIENCE_NS UINT64_C(30000000000)
 #define FLEET_ASK_NS UINT64_C(1000000000)
+#define FLEET_JOB_NS UINT64_C(500000000) /* between two questions for a job that is to come */
+
+/* Ask the fleet for the endpoint, again and again where a job that is to come is waited for. */
+static int dial_find_job(struct dial *dial, char *why, size_t capacity)
+{
+    const uint64_t begun = clock_mono_ns(), *most = dial->waits_ns;
+    int code, is_reported = 0;
+    while ((code = fleet_find(dial->fleet, dial->endpoint, sizeof dial->endpoint, why, capacity)) ==
+               -HOLTER_ENOJOB &&
+           most != NULL && (*most == 0 || clock_mono_ns() - begun < *most)) {
+        const struct timespec pause = {0, (long)FLEET_JOB_NS};
+        if (!is_reported++)
+            terminal_print("%s: %s; waiting for it", dial->command, why);
+        nanosleep(&pause, NULL);
+    }
+    return code;
+}
 
 /* Ask the fleet for the endpoint. @return 0, or the exit status */
 static int dial_ask_fleet(struct dial *dial)
@@ -31,8 +49,7 @@ static int dial_ask_fleet(struct dial *dial)
     }
     if (dial->patience_ns == 0)
         dial->patience_ns = FLEET_PATIENCE_NS;
-    const int code =
-        fleet_find(dial->fleet, dial->endpoint, sizeof dial->endpoint, why, sizeof why);
+    const int code = dial_find_job(dial, why, sizeof why);
     if (code == 0)
         return 0;
     terminal_print("%s: %s", dial->command, why);

@@ -29,7 +29,9 @@ struct dial {
     const char **word;      /**< set to the argument, if any; NULL: no argument is allowed */
     const char *const *job; /**< where an option or the argument names a job; NULL: nowhere */
     int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
-    const int *live;   /**< not NULL: a daemon is looked for only where this is not 0 */
+    const uint64_t *waits_ns; /**< not NULL: a job of a fleet that is to come is waited for, at most
+                                 for this time; 0: without a bound */
+    const int *live;          /**< not NULL: a daemon is looked for only where this is not 0 */
     uint64_t patience_ns; /**< set, with an endpoint: how long to wait for an unreachable daemon */
 };
 

@@ -86,7 +86,9 @@ static int fleet_find_any(struct fleet_nats *nats, char *out, size_t capacity, c
     if (code != 0)
         return code == -ENOMEM ? code : -HOLTER_EUNREACHABLE;
     fleet_find_keep_running(nats, &jobs);
-    code = jobs.count == 1 ? fleet_find_job(nats, jobs.ids[0], out, capacity) : -HOLTER_ENOJOB;
+    code = jobs.count == 1   ? fleet_find_job(nats, jobs.ids[0], out, capacity)
+           : jobs.count == 0 ? -HOLTER_ENOJOB
+                             : -EEXIST;
     if (jobs.count != 1)
         fleet_find_name_jobs(&jobs, why, why_capacity);
     fleet_jobs_finish(&jobs);

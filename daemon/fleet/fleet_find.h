@@ -22,8 +22,8 @@ int fleet_address_set_job(const char *address, const char *job, char *out, size_
  *  @param address  nats://HOST:PORT,...[/CLUSTER[/JOB]]; without a job there must be one only
  *  @param out      endpoint of the daemon that holds it
  *  @param why      set on failure: a sentence that names the jobs when there are several
- *  @return 0, -HOLTER_EUSAGE, -HOLTER_ENOJOB: nobody holds it now, -HOLTER_EUNREACHABLE or -ENOMEM
- */
+ *  @return 0, -HOLTER_EUSAGE, -HOLTER_ENOJOB: nobody holds it now, -EEXIST: there are several,
+ *  -HOLTER_EUNREACHABLE or -ENOMEM */
 int fleet_find(const char *address, char *out, size_t capacity, char *why, size_t why_capacity);
 
 #endif

@@ -470,6 +470,23 @@ class Fleets(unittest.TestCase):
         self.assertEqual({'one'}, {m['job'].partition('.')[0] for m in lab.stream_messages(clients[0].out())})
         self.finish(fleet)
 
+    def test_clients_that_wait_for_a_job_wait_for_one_of_a_fleet(self):
+        fleet = self.start()
+        path = os.path.join(self.place.output, 'one.hrec')
+        clients = [self.place.tap('-c', fleet.url, '--topic', 'job', '--until-end'),
+                   self.place.holter('record', '-c', fleet.url, '-o', path)]
+        for client in clients:
+            lab.wait_for(lambda client=client: 'no job is held by a daemon of the fleet; waiting' in client.err(), 'a client that waits')
+        none = self.place.tap('-c', fleet.url, '--for', '0.1').finish()
+        self.assertEqual(1, none.status, none)
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns') and clients[0].out() and os.path.exists(path), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        for client in clients:
+            ended = client.finish()
+            self.assertEqual(0, ended.status, ended)
+        self.finish(fleet)
+
     def test_commands_take_the_job_of_the_address_and_not_the_newest_one(self):
         fleet = self.start('a')
         for job, session in (('one', '1'), ('two', '2')):
