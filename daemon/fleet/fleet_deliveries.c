@@ -36,13 +36,24 @@ static int deliveries_add(struct fleet *fleet, struct worker_job *job,
     return 0;
 }
 
+/* Where limits of the stream have removed the begin of the journal, the state of the job has alerts
+ * from before it. */
+static int deliveries_are_older_than_journal(const struct worker_job *job,
+                                             const struct wire_alert *alert)
+{
+    const size_t at = alert->id - 1;
+    return (at >= job->alert_count || job->alerts[at].bytes == NULL) && job->close_count > 0 &&
+           alert->updated_ns < job->closes[0].totals.published_ns;
+}
+
 int deliveries_restore(struct fleet *fleet, const struct worker_job *job,
                        const struct wire_alert *alert)
 {
     struct alert_labels labels;
     const size_t at = alert->id - 1;
-    if (at >= job->alert_count || job->alerts[at].seq > job->delivered_seq ||
-        strcmp(job->alerts[at].state, alert->state) != 0)
+    const int is_noted = at < job->alert_count && job->alerts[at].seq <= job->delivered_seq &&
+                         strcmp(job->alerts[at].state, alert->state) == 0;
+    if (!is_noted && !deliveries_are_older_than_journal(job, alert))
         return 0;
     if (fleet->options.sinks == NULL)
         return 1;

@@ -513,6 +513,40 @@ static void an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs(void 
     stop_daemon(fleet);
 }
 
+/* The state of the job has it, the journal begins later: its first entries were removed by the
+ * limits of the stream. */
+static void an_alert_from_before_the_journal_begins_is_not_delivered_again(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    first->options.checkpoint_ns = 3600 * S;
+    for (uint64_t window = 10; window < 13; window++)
+        read_window(first, window);
+    publish_windows(first, 14 * S);
+    worker_tick(first);
+    assert_int_equal(journal_count, 1);
+    stop_daemon(first);
+    newest = 1;
+    struct fleet *second = start_daemon();
+    for (uint64_t id = 1; id <= 2; id++)
+        jobs_resume_alert(second->jobs, &(struct wire_alert){.job = JOB,
+                                                             .id = id,
+                                                             .rule = "agent-lost",
+                                                             .kind = "agent-lost",
+                                                             .severity = "warning",
+                                                             .state = "resolved",
+                                                             .fired_ns = S,
+                                                             .updated_ns = id == 1 ? 2 * S : 20 * S,
+                                                             .title = "no word",
+                                                             .host = "h"});
+    read_window(second, 0);
+    worker_tick(second);
+    store(second);
+    assert_int_equal(restored, 1);
+    assert_int_equal(queued, 1); /* the one from after that */
+    stop_daemon(second);
+}
+
 /* The gateway asks for it to be held before its first message is stored. */
 static void a_job_that_is_held_before_its_first_message_runs_until_none_comes_for_long(void **state)
 {
@@ -598,6 +632,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_alert_from_before_the_journal_begins_is_not_delivered_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_is_held_before_its_first_message_runs_until_none_comes_for_long, set_up,
             tear_down),
