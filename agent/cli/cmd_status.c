@@ -133,6 +133,19 @@ static int is_detailed(const struct status *status, const struct wire_status *da
     return status->verbose || strcmp(row->state, "running") == 0 || index + 1 == daemon->jobs_count;
 }
 
+/* Another daemon of the fleet may have it. */
+static void cmd_status_report_unknown(const struct status *status)
+{
+    const struct wire_status *daemon = &status->stored[0].message.status;
+    for (uint64_t i = 0; i < daemon->jobs_count; i++) {
+        if (strcmp(daemon->jobs[i].job, status->job) == 0) {
+            terminal_print("status: job \"%s\" is at %s", status->job, daemon->jobs[i].daemon);
+            return;
+        }
+    }
+    terminal_print("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
+}
+
 static int cmd_status_ask_all(struct status *status)
 {
     int error = cmd_status_ask(status, "status", NULL, NULL);
@@ -154,7 +167,7 @@ static int cmd_status_ask_all(struct status *status)
             error = 0; /* the daemon has removed the job meanwhile */
     }
     if (!error && status->job && !found) {
-        terminal_print("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
+        cmd_status_report_unknown(status);
         return -HOLTER_ENOJOB;
     }
     return error;

@@ -363,6 +363,9 @@ class Fleets(unittest.TestCase):
         for name in 'ab':  # each lists all of them, with the endpoint of the daemon where it is another one
             listed = lab.wait_for(lambda name=name: fleet.listed(name) if len(fleet.listed(name)) == len(jobs) else None, 'the list')
             self.assertEqual(listed, {job: '' if holder == name else fleet.endpoint(holder) for job, holder in zip(jobs, holders)})
+        elsewhere = fleet.state(jobs[holders.index('b')])['job']
+        status = self.place.holter('status', '-c', fleet.endpoint('a'), '-j', elsewhere).finish()
+        self.assertEqual((1, f'holter: status: job "{elsewhere}" is at {fleet.endpoint("b")}\n'), (status.status, status.err))
         for job in jobs:
             lab.wait_for(lambda job=job: (fleet.state(job) or {}).get('start_ns'), 'a window')
             self.assertEqual(0, fleet.end_job(job).status)
