@@ -37,12 +37,13 @@ static int fleet_address_parse(struct fleet_address *out, const char *text, char
     return fleet_nats_check(out->servers, out->cluster, why, capacity);
 }
 
-/* The value of a lease is an endpoint and a number. */
+/* The value of a lease is an endpoint, which may have spaces in its path, and a number. */
 static int fleet_find_job(struct fleet_nats *nats, const char *job, char *out, size_t capacity)
 {
     char value[NATS_VALUE_BYTES];
     int code = fleet_nats_get(nats, FLEET_LEASES, job, value);
-    const size_t length = strcspn(value, " ");
+    const char *number = strrchr(value, ' ');
+    const size_t length = number == NULL ? 0 : (size_t)(number - value);
     if (code != 0)
         return -HOLTER_EUNREACHABLE;
     if (length == 0 || length >= capacity)

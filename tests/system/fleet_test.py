@@ -474,7 +474,7 @@ class Fleets(unittest.TestCase):
         self.finish(fleet)
 
     def test_clients_that_wait_for_a_job_wait_for_one_of_a_fleet(self):
-        fleet = self.start()
+        fleet = self.start(['a daemon'])  # with a space in its endpoint
         path = os.path.join(self.place.output, 'one.hrec')
         clients = [self.place.tap('-c', fleet.url, '--topic', 'job', '--until-end'),
                    self.place.holter('record', '-c', fleet.url, '-o', path)]
