@@ -40,8 +40,8 @@ static const char help[] =
     "      --timeout SECONDS how long the daemon may be unreachable before this fails (default 5,\n"
     "                        of a fleet 30)\n"
     "\n"
-    "In text, \"waiting\" is the share of time in receives, waits, polls and collectives, and of\n"
-    "sends whose receive had not begun.\n"
+    "In text, \"waiting\" is the share of time in receives, waits, polls, collectives and\n"
+    "one-sided calls, and of sends whose receive had not begun.\n"
     "\n"
     "Status: 0 when all requested messages were printed, 1 when they were not or the daemon is\n"
     "unreachable, 2 for wrong usage.\n";

@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-/** Time in which a rank waited for others: in receives, waits, polls and collectives, and in
- *  blocking sends as long as the receiver had not come.
+/** Time in which a rank waited for others: in receives, waits, polls, collectives and one-sided
+ *  calls, and in blocking sends as long as the receiver had not come.
  *  @param row  pointer to a struct with the columns of WIRE_RANK_ROW or the fields of WIRE_TOTALS,
  *              or a sum of such: evaluated several times @return nanoseconds, uint64_t */
 #define WAITING_NS(row)                                                                            \
     ((row)->recv_ns + (row)->wait_ns + (row)->poll_ns + (row)->collective_ns +                     \
-     waiting_in_sends((row)->send_ns, (row)->send_wait_ns))
+     (row)->one_sided_ns + waiting_in_sends((row)->send_ns, (row)->send_wait_ns))
 
 /** Time in calls of all classes. @param row  as above */
 #define MPI_NS(row)                                                                                \

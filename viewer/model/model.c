@@ -457,9 +457,10 @@ struct model_call model_call_at(const struct model *m, uint32_t number)
 uint64_t model_waiting_ns(const uint64_t *figures)
 {
     const struct {
-        uint64_t send_ns, recv_ns, wait_ns, poll_ns, collective_ns, send_wait_ns;
-    } rank = {figures[CALL_SEND], figures[CALL_RECV],       figures[CALL_WAIT],
-              figures[CALL_POLL], figures[CALL_COLLECTIVE], figures[RANK_SEND_WAIT_NS]};
+        uint64_t send_ns, recv_ns, wait_ns, poll_ns, collective_ns, one_sided_ns, send_wait_ns;
+    } rank = {figures[CALL_SEND],        figures[CALL_RECV],       figures[CALL_WAIT],
+              figures[CALL_POLL],        figures[CALL_COLLECTIVE], figures[CALL_ONE_SIDED],
+              figures[RANK_SEND_WAIT_NS]};
     return WAITING_NS(&rank);
 }
 

@@ -557,9 +557,9 @@ static void top_layout_put_help(struct top_pen *pen)
         "sustained for their size and locality (the reference). A strip has one character for each "
         "window, from 1 to 8 times the reference. A region is a group of ranks that communicate "
         "more with each other than with others.",
-        "Waiting is the share of time in receives, waits, polls, collectives, and in sends before "
-        "the receive; beside it is the rank that was waited for longest. \"waited\" is that since "
-        "the begin of the job, until the next window has come.",
+        "Waiting is the share of time in receives, waits, polls, collectives, one-sided calls, "
+        "and in sends before the receive; beside it is the rank that was waited for longest. "
+        "\"waited\" is that since the begin of the job, until the next window has come.",
         "Nodes: the agent's share of a core, and what was lost or not matched."};
     for (size_t i = 0; i < sizeof keys / sizeof *keys && top_pen_line(pen); i++) {
         top_pen_put(pen, TOP_BOLD, 20, keys[i].key);

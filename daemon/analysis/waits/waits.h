@@ -1,8 +1,8 @@
 /* Waits: how long each rank waits in sends for its receivers, and for which rank it waits longest.
  *
- * Time in receives, waits, polls and collectives is time in which a rank waits for others
- * (holter/waiting.h). A blocking send is different: it copies, or transfers, or waits for its
- * receiver. Which of these it did is known from the matched message (send_wait_ns() of the room
+ * Time in receives, waits, polls, collectives and one-sided calls is time in which a rank waits for
+ * others (holter/waiting.h). A blocking send is different: it copies, or transfers, or waits for
+ * its receiver. Which of these it did is known from the matched message (send_wait_ns() of the room
  * matching). Of messages between nodes, only a sample is matched: the waits of the others are taken
  * to be alike.
  *

@@ -161,7 +161,7 @@ struct quantity piece_capture_size(const struct capture *c)
 
 int piece_waits_in(const struct range *r, uint32_t rank)
 {
-    static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
+    static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE, CALL_ONE_SIDED};
     const uint64_t *figures = r->ranks.figures + (size_t)rank * RANK_COLUMNS;
     int most = CALL_SEND;
     uint64_t longest = waiting_in_sends(figures[CALL_SEND], figures[RANK_SEND_WAIT_NS]);

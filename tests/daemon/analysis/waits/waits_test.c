@@ -119,6 +119,13 @@ static void a_rank_does_not_wait_longer_in_sends_than_it_is_in_them(void **state
     assert_int_equal(WAITING_NS(&row), 155);
 }
 
+static void a_rank_waits_in_one_sided_calls(void **state)
+{
+    const struct wire_rank_row row = {.one_sided_ns = 160};
+    (void)state;
+    assert_int_equal(WAITING_NS(&row), 160);
+}
+
 /* ---- sends and receives -------------------------------------------------- */
 
 /* Messages are shifted along a line whose last rank does not receive: the ranks before it have sent
@@ -501,6 +508,7 @@ int main(void)
         cmocka_unit_test(a_send_that_is_copied_to_a_buffer_does_not_wait),
         cmocka_unit_test(a_send_that_waits_for_a_buffer_waits_for_its_receiver),
         cmocka_unit_test(a_rank_does_not_wait_longer_in_sends_than_it_is_in_them),
+        cmocka_unit_test(a_rank_waits_in_one_sided_calls),
         BED(many_short_waits_for_one_rank_add_up),
         BED(a_rank_in_a_sendrecv_waits_for_the_receiver_that_does_not_come),
         BED(a_rank_waits_for_a_sender_until_it_sends),
