@@ -115,7 +115,8 @@ struct hang {
     uint64_t arrived;      /**< of these, the members that have reached the call */
     uint64_t waiting;      /**< ranks that wait, directly or for another one that waits */
     uint64_t behind_count; /**< ranks that are late */
-    uint64_t absent; /**< HANG_COLLECTIVE: these, and those that wait elsewhere before they come */
+    uint64_t absent; /**< HANG_COLLECTIVE: these, and those that wait elsewhere before they come; if
+                          there are none, members of which it is not known which ranks they are */
     uint64_t inside; /**< of these, those that have reached the call and do not go on in it:
                        stopped, or not heard of since */
     struct hang_behind behind[HANG_NAMED]; /**< the first of them, by rank */

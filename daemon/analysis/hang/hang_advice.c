@@ -76,9 +76,10 @@ static void hang_advice_add_few(struct hang_text *line, const struct hang_watch 
     hang_text_add(line, " called %s", hang_text_call(hang->call));
     hang_text_add_comm(line, w, hang->comm);
     hang_text_add(line,
-                  " and %" PRIu64 " others did not: a branch that only %s, or work that the "
+                  " and %" PRIu64 " other%s did not: a branch that only %s, or work that the "
                   "others have not finished",
-                  hang->absent, hang->arrived == 1 ? "it takes" : "they take");
+                  hang->absent, hang->absent == 1 ? "" : "s",
+                  hang->arrived == 1 ? "it takes" : "they take");
 }
 
 static void hang_advice_add_collective(struct hang_text *line, const struct hang_watch *w,
@@ -151,7 +152,8 @@ static void hang_advice_add_deadlock(struct hang_text *line, const struct hang *
                             "use MPI_Sendrecv or MPI_Isend, or let one of them receive first");
     else if (hang_advice_all_are(hang, hang_advice_receives))
         hang_text_add(line, "Each of these ranks receives before it sends: let one of them send "
-                            "first, or post the receives with MPI_Irecv");
+                            "first, or post the receives with MPI_Irecv; if one has sent, compare "
+                            "tags and communicators");
     else
         hang_text_add(line, "What each of these ranks waits for comes only after the call that "
                             "another one is in: compare the order of their calls, and the peers "

@@ -170,6 +170,36 @@ static void hang_report_set_inside(const struct hang_graph *g, struct hang *hang
     }
 }
 
+static void hang_report_set_group_waiters(struct hang_graph *g, struct hang *hang,
+                                          const struct hang_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        g->named[i] = g->entries[group->first + i].rank;
+    hang_report_set_waiters(g, hang, group->count);
+}
+
+/* All known members are in the call, but the communicator has more: they have made no call on it
+ * yet, so that it is not known which ranks they are. */
+static void hang_report_unknown_members(struct hang_graph *g, uint32_t n)
+{
+    const struct hang_group *group = &g->groups[n];
+    const uint32_t comm = hang_find_comm(g->watch, group->comm);
+    const uint64_t size = comm == KEY_NONE || g->watch->comm_seats[comm].remote_size > 0
+                              ? 0
+                              : g->watch->comm_seats[comm].size;
+    uint32_t index;
+    if (group->behind_count > 0 || group->lower != HANG_NONE || group->members >= size ||
+        group->longest_ns < hang_threshold(g->watch, HANG_WAIT_COLLECTIVE))
+        return;
+    struct hang *hang = new_hang(g, HANG_COLLECTIVE, &index);
+    if (hang == NULL)
+        return;
+    fill_group(g, hang, group);
+    hang->absent = size - group->members;
+    g->hang_of[g->watch->seat_count + n] = index;
+    hang_report_set_group_waiters(g, hang, group);
+}
+
 static void hang_report_group(struct hang_graph *g, uint32_t n)
 {
     const struct hang_group *group = &g->groups[n];
@@ -179,6 +209,8 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
     uint32_t count = hang_report_find_late(g, group, &others);
     if (count == 0) {
         g->hang_of[node] = others;
+        if (others == HANG_NONE)
+            hang_report_unknown_members(g, n);
         return;
     }
     struct hang *hang = new_hang(g, HANG_COLLECTIVE, &index);
@@ -191,11 +223,8 @@ static void hang_report_group(struct hang_graph *g, uint32_t n)
         g->hang_of[g->named[i]] = index;
     hang_report_set_inside(g, hang, n, count);
     hang_report_set_late_ranks(g, hang, count);
-    if (group->count >= count || hang->inside > 0)
-        return;
-    for (uint32_t i = 0; i < group->count; i++)
-        g->named[i] = g->entries[group->first + i].rank;
-    hang_report_set_waiters(g, hang, group->count);
+    if (group->count < count && hang->inside == 0)
+        hang_report_set_group_waiters(g, hang, group);
 }
 
 /* Ranks of one communicator in different calls, after the same number of completed calls. */
@@ -319,14 +348,23 @@ static int hang_report_uses_file(const struct hang_graph *g, uint32_t rank)
            (group == HANG_NONE || g->groups[group].behind_count == 0);
 }
 
+/* Is a rank in a call on an intercommunicator whose remote group made none? That may be another
+ * program, which this one has started. */
+static int hang_report_waits_for_program(const struct hang_watch *w, const struct hang_seat *s)
+{
+    const uint32_t comm = hang_find_comm(w, hang_comm_of(s));
+    return comm != KEY_NONE && w->comm_seats[comm].remote_size > 0 &&
+           w->comm_seats[comm].members <= w->comm_seats[comm].size;
+}
+
 /* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI.
- * While nobody is, files may take very long. */
+ * While nobody is, files and other programs may take very long. */
 static void hang_report_standstill(struct hang_graph *g)
 {
     struct hang_watch *w = g->watch;
     uint64_t longest = 0;
     uint32_t index, count = 0, waiter = HANG_NONE, waiting = 0;
-    int files = 0;
+    int patient = 0;
     for (uint32_t r = 0; r < w->seat_count; r++) {
         const struct hang_seat *s = hang_graph_seat(g, r);
         uint64_t ns = hang_state_ns(w, s);
@@ -340,7 +378,7 @@ static void hang_report_standstill(struct hang_graph *g)
             return;
         } else {
             waiting++;
-            files |= hang_report_uses_file(g, r);
+            patient |= hang_report_uses_file(g, r) || hang_report_waits_for_program(w, s);
             if (ns > longest) {
                 longest = ns;
                 waiter = r;
@@ -348,7 +386,7 @@ static void hang_report_standstill(struct hang_graph *g)
         }
     }
     if (waiter == HANG_NONE || count > waiting ||
-        (files && count == 0 && longest < w->params.most_ns))
+        (patient && count == 0 && longest < w->params.most_ns))
         return;
     struct hang *hang = new_hang(g, HANG_STANDSTILL, &index);
     if (hang == NULL)

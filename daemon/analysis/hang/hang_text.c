@@ -44,13 +44,25 @@ void hang_text_add_time(struct hang_text *line, const struct hang_watch *w, uint
     hang_text_add(line, "%02u:%02u:%02u%s", s / 3600, s / 60 % 60, s % 60, w->zone);
 }
 
+/* What has no name of its own has that of the call that made it. */
+static const char *hang_text_kind(const char *name)
+{
+    if (strncmp(name, "MPI_Win_", 8) == 0)
+        return "an RMA window of ";
+    if (strcmp(name, "unknown origin") == 0 ||
+        (strncmp(name, "MPI_", 4) == 0 && strncmp(name, "MPI_COMM_", 9) != 0))
+        return "a communicator of ";
+    return "";
+}
+
 void hang_text_add_comm(struct hang_text *line, const struct hang_watch *w, uint64_t id)
 {
     uint32_t at = hang_find_comm(w, id);
     if (id == 0)
         return;
-    if (at != KEY_NONE && w->comm_seats[at].name[0] != '\0')
-        hang_text_add(line, " on %s", w->comm_seats[at].name);
+    const char *name = at != KEY_NONE ? w->comm_seats[at].name : "";
+    if (name[0] != '\0')
+        hang_text_add(line, " on %s%s", hang_text_kind(name), name);
     else if (id == HANG_WORLD)
         hang_text_add(line, " on MPI_COMM_WORLD");
     else
@@ -173,7 +185,8 @@ static void add_collective(struct hang_text *line, const struct hang_watch *w,
         hang_text_add(line, " %s in %s", hang->arrived == 1 ? "is" : "are",
                       hang_text_call(hang->call));
         hang_text_add_comm(line, w, hang->comm);
-        hang_text_add(line, ", %" PRIu64 " others are not", hang->absent);
+        hang_text_add(line, ", %" PRIu64 " other%s not", hang->absent,
+                      hang->absent == 1 ? " is" : "s are");
         return;
     }
     const int one = hang->behind_count == 1;

@@ -331,7 +331,25 @@ static uint32_t sum_result_number_marked(uint32_t *place, const uint32_t *positi
     return marked;
 }
 
-static int sum_result_name_comms_and_regions(const struct run_sum *run, struct sum_result *out)
+/* Mark the communicators of the calls in progress: it may be that no call on them has ended. */
+static void sum_result_mark_in_progress(const struct run_sum *run, const struct figures *figures,
+                                        uint32_t *comm)
+{
+    uint64_t previous = 0;
+    for (size_t i = 0; i < figures->rank_capacity; i++) {
+        const struct rank_figures *rank = &figures->ranks[i];
+        if (!rank->present || rank->row.in_call == 0 || rank->row.in_call_comm == previous)
+            continue;
+        previous = rank->row.in_call_comm;
+        const uint32_t number = key_table_find(&run->comm_ids, (struct key){.hi = previous});
+        if (number != KEY_NONE)
+            comm[number] = 1;
+    }
+}
+
+/* @param figures  of whose ranks the calls in progress are named, too; or NULL */
+static int sum_result_name_comms_and_regions(const struct run_sum *run,
+                                             const struct figures *figures, struct sum_result *out)
 {
     uint32_t comms = run->comm_ids.count, regions = run->regions.count;
     uint32_t *comm = calloc(2 * ((size_t)comms + regions), sizeof(*comm));
@@ -342,6 +360,8 @@ static int sum_result_name_comms_and_regions(const struct run_sum *run, struct s
         comm[out->pairs[i].comm] = region[out->pairs[i].region] = 1;
     for (size_t i = 0; i < out->call_count; i++)
         comm[out->calls[i].comm] = region[out->calls[i].region] = 1;
+    if (figures != NULL)
+        sum_result_mark_in_progress(run, figures, comm);
 
     out->comm_count = sum_result_number_marked(comm, run->comm_position, comms, listed);
     int code = ARRAY_RESIZE(out->comms, out->comm_count + 1);
@@ -379,7 +399,8 @@ static int sum_result_collect(struct run_sum *run, const struct figures *figures
     code = part == SUM_PAIRS   ? sum_result_collect_pairs(run, figures, maximum_pairs, out)
            : part == SUM_CALLS ? sum_result_collect_calls(run, figures, out)
                                : sum_result_collect_callers(run, figures, maximum_pairs, out);
-    return code != 0 ? code : sum_result_name_comms_and_regions(run, out);
+    figures = part == SUM_CALLS ? figures : NULL;
+    return code != 0 ? code : sum_result_name_comms_and_regions(run, figures, out);
 }
 
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t maximum_pairs,

@@ -131,7 +131,8 @@ struct sum_result {
     size_t call_count;
     uint64_t left_out;           /**< rows of SUM_CALLERS that are not among calls */
     uint64_t left_out_ns;        /**< time of the calls in them */
-    struct wire_comm_row *comms; /**< those that pairs or calls name; position 0 is id 0 */
+    struct wire_comm_row *comms; /**< those that pairs or calls name, and of SUM_CALLS those of the
+                                      calls in progress; position 0 is id 0 */
     size_t comm_count;
     struct wire_region_row *regions; /**< likewise; position 0 is "outside" */
     size_t region_count;

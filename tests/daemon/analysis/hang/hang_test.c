@@ -693,7 +693,8 @@ static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
     assert_non_null(strstr(list.list[0].text, "rank 2 is in MPI_Recv from rank 4"));
     assert_string_equal(list.list[0].advice,
                         "Each of these ranks receives before it sends: let one of them send "
-                        "first, or post the receives with MPI_Irecv.");
+                        "first, or post the receives with MPI_Irecv; if one has sent, compare "
+                        "tags and communicators.");
     scene_finish(s);
 }
 
@@ -935,6 +936,60 @@ static void a_rank_outside_that_others_need_to_use_a_file_is_where_to_look(void 
     assert_int_equal(list.count, 1);
     assert_string_equal(list.list[0].advice, "Look at where rank 3 is, for example with gdb -p: "
                                              "all others wait.");
+    scene_finish(s);
+}
+
+/* As a program waits in a barrier for those that it has started. */
+static void ranks_that_all_wait_for_another_program_do_not_hang(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 4, .remote_size = 2};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Barrier, ROW, PEER_NONE);
+    assert_int_equal(steps(s, 300).count, 0);
+    assert_int_equal(steps(s, 1600).count, 1);
+    scene_finish(s);
+}
+
+static void ranks_of_this_program_that_wait_on_an_intercommunicator_hang(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 2, .remote_size = 2};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Barrier, ROW, PEER_NONE);
+    assert_int_equal(steps(s, 12).count, 1);
+    scene_finish(s);
+}
+
+/* Who belongs to a communicator is known from calls on it. */
+static void a_first_collective_that_some_members_never_enter_hangs(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    s->comms[s->comm_count++] =
+        (struct wire_comm_row){.id = ROW, .size = 4, .name = "MPI_Comm_split"};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        enter(s, r, CALL_Barrier, ROW, PEER_NONE);
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_COLLECTIVE);
+    assert_int_equal(list.list[0].behind_count, 0);
+    assert_string_equal(list.list[0].text,
+                        "only ranks 0-2 are in MPI_Barrier on a communicator of MPI_Comm_split, "
+                        "1 other is not: 3 of 8 ranks wait since 00:16:50 (collective call 1 "
+                        "there)");
+    assert_string_equal(list.list[0].advice,
+                        "Look at why ranks 0-2 called MPI_Barrier on a communicator of "
+                        "MPI_Comm_split and 1 other did not: a branch that only they take, or "
+                        "work that the others have not finished.");
+    enter(s, 5, CALL_Barrier, ROW, PEER_NONE);
+    assert_int_equal(step(s).count, 0);
     scene_finish(s);
 }
 
@@ -1612,6 +1667,9 @@ int main(void)
         cmocka_unit_test(a_standstill_names_the_rank_outside),
         cmocka_unit_test(ranks_that_all_use_a_file_together_do_not_hang),
         cmocka_unit_test(a_rank_outside_that_others_need_to_use_a_file_is_where_to_look),
+        cmocka_unit_test(ranks_that_all_wait_for_another_program_do_not_hang),
+        cmocka_unit_test(ranks_of_this_program_that_wait_on_an_intercommunicator_hang),
+        cmocka_unit_test(a_first_collective_that_some_members_never_enter_hangs),
         cmocka_unit_test(ranks_that_disconnect_from_another_program_do_not_hang),
         cmocka_unit_test(ranks_that_wait_in_one_sided_calls_hang),
         cmocka_unit_test(a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it),

@@ -321,6 +321,25 @@ static void the_call_in_progress_is_that_of_the_newest_window(void **state)
     close_run(&a);
 }
 
+static void a_communicator_on_which_no_call_has_ended_is_named_by_the_call_in_progress(void **state)
+{
+    struct pair_of_runs a;
+    struct sum_result r = {0};
+    const struct wire_comm_row comm = {.id = 77, .size = 4, .name = "row"};
+    struct wire_rank_row row = {.rank = 3, .in_call = 9, .in_call_comm = 77};
+    (void)state;
+    open_run(&a);
+    assert_true(run_sum_comm(a.run, &comm) > 0);
+    assert_int_equal(
+        window_sum_update(a.window, &(struct sum_rows){.ranks = &row, .rank_count = 1}), 0);
+    assert_int_equal(window_sum_result(a.window, SUM_CALLS, 0, &r), 0);
+    assert_int_equal(r.comm_count, 2);
+    assert_int_equal(r.comms[1].id, 77);
+    assert_int_equal(r.comms[1].size, 4);
+    sum_result_finish(&r);
+    close_run(&a);
+}
+
 static void calls_count_each_rank_once(void **state)
 {
     struct pair_of_runs a;
@@ -635,6 +654,8 @@ int main(void)
         cmocka_unit_test(name_that_the_program_gave_replaces_that_of_the_call),
         cmocka_unit_test(rows_come_in_canonical_order_and_name_what_is_listed),
         cmocka_unit_test(the_call_in_progress_is_that_of_the_newest_window),
+        cmocka_unit_test(
+            a_communicator_on_which_no_call_has_ended_is_named_by_the_call_in_progress),
         cmocka_unit_test(calls_count_each_rank_once),
         cmocka_unit_test(callers_are_the_calls_of_each_rank),
         cmocka_unit_test(callers_beyond_the_limit_are_left_out_by_whole_kinds),
