@@ -115,19 +115,34 @@ static int report_alert_is_open(const struct report_alert *a)
     return strcmp(a->state, "firing") == 0;
 }
 
-/* @return the alert that matters most: open rather than over, then the one that cost most; or NULL.
- * Information is no fault. */
+/* Did an alert last as long as the job? Those that are over may be so because the job has ended. */
+static int report_alert_lasts(const struct report_data *d, const struct report_alert *a)
+{
+    return report_alert_is_open(a) || a->until_ns >= d->end_ns;
+}
+
+/* Time of the job that was lost; a hang costs as long as it lasts. */
+static double report_alert_loss(const struct report_alert *a)
+{
+    return a->is_hang ? (double)a->until_ns - (double)a->since_ns : a->lost_ns;
+}
+
+/* @return the alert that matters most: open rather than over, then one that lasted to the end, then
+ * the one that cost most; or NULL. Information is no fault. */
 static const struct report_alert *report_worst_alert(const struct report_data *d)
 {
     const struct report_alert *worst = NULL;
+    int worst_rank = 0;
     for (size_t i = 0; i < d->alert_count; i++) {
         const struct report_alert *a = &d->alerts[i];
         if (strcmp(a->severity, "info") == 0)
             continue;
-        int open = report_alert_is_open(a), worst_open = worst && report_alert_is_open(worst);
-        if (worst == NULL || open > worst_open ||
-            (open == worst_open && a->lost_ns > worst->lost_ns))
+        int rank = report_alert_is_open(a) + report_alert_lasts(d, a);
+        if (worst == NULL || rank > worst_rank ||
+            (rank == worst_rank && report_alert_loss(a) > report_alert_loss(worst))) {
             worst = a;
+            worst_rank = rank;
+        }
     }
     return worst;
 }
@@ -149,12 +164,16 @@ static void report_put_summary(const struct page *p)
                 d->cut_short ? "until the recording ends" : "from the begin to the end");
         return;
     }
-    int open = report_alert_is_open(worst);
-    fprintf(p->out, "<p class=\"state %s\">%s", open ? "bad" : "was",
-            open ? "Not well since " : "Well at the end, but not from ");
+    const int open = report_alert_is_open(worst), lasts = report_alert_lasts(d, worst);
+    fprintf(p->out, "<p class=\"state %s\">%s", lasts ? "bad" : "was",
+            open    ? "Not well since "
+            : lasts ? "Not well from "
+                    : "Well at the end, but not from ");
     page_since(p, worst->since_ns);
-    if (!open)
+    if (!lasts)
         fprintf(p->out, ", for %s", report_alert_duration(worst).text);
+    else if (!open)
+        fputs(" to the end", p->out);
     html_put(p->out, ": ", worst->title, ".");
     if (report_alert_has_cost(worst))
         fprintf(p->out, " It cost %s of the job's time.", quantity_duration(worst->lost_ns).text);
@@ -273,14 +292,22 @@ static void report_put_cost(const struct page *p, const struct report_alert *a)
     fputs("</dd>\n", p->out);
 }
 
+/* "rank 3", "ranks 3-5,8". */
+static void report_put_ranks(FILE *out, const char *before, const char *ranks)
+{
+    if (ranks[0] != '\0')
+        fprintf(out, "%s%s ", before, strpbrk(ranks, ",-") != NULL ? "ranks" : "rank");
+    html_text(out, ranks);
+}
+
 static void report_put_where(const struct page *p, const struct report_alert *a)
 {
     if (a->ranks[0] == '\0' && a->nodes[0] == '\0' && a->victims[0] == '\0')
         return;
     report_put_fact(p, "where");
-    report_put_given(p->out, "ranks ", a->ranks, "");
+    report_put_ranks(p->out, "", a->ranks);
     report_put_given(p->out, a->ranks[0] != '\0' ? " on " : "on ", a->nodes, "");
-    report_put_given(p->out, "; delays ranks ", a->victims, "");
+    report_put_ranks(p->out, "; delays ", a->victims);
     fputs("</dd>\n", p->out);
 }
 

@@ -100,6 +100,8 @@ static struct quantity report_chart_value_text(double value, enum chart_kind kin
 {
     if (kind == CHART_PERCENT)
         return quantity_print("%.3g %%", value);
+    if (kind == CHART_TIMES && value >= 1000) /* never with an exponent */
+        return quantity_print("%.0fx", value);
     if (kind == CHART_TIMES || kind == CHART_PLAIN)
         return quantity_print("%.3g%s", value, kind == CHART_TIMES ? "x" : "");
     return kind == CHART_BYTES ? quantity_bytes(value) : quantity_count(value);

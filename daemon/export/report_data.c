@@ -134,7 +134,8 @@ static int report_data_add_alert(void *user, const struct cell *row, size_t colu
                                .ratio = row[3].real,
                                .worst = row[13].real,
                                .progress = row[14].real,
-                               .lost_ns = row[15].real};
+                               .lost_ns = row[15].real,
+                               .is_hang = strcmp(row[17].text, "hang") == 0};
     report_data_copy(a->state, sizeof(a->state), &row[5]);
     report_data_copy(a->severity, sizeof(a->severity), &row[6]);
     report_data_copy(a->title, sizeof(a->title), &row[7]);
@@ -235,7 +236,7 @@ static const struct {
      " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
      report_data_add_phase},
     {"SELECT onset_ns, since_ns, updated_ns, ratio, id, state, severity, title, text, ranks, "
-     "nodes, advice, culprit, ratio_worst, progress, lost_ns, victims" ALERTS_FROM,
+     "nodes, advice, culprit, ratio_worst, progress, lost_ns, victims, kind" ALERTS_FROM,
      report_data_add_alert},
     /* Alerts whose text is not JSON have no causes, and what is no object is none. */
     {"SELECT a.place, json_extract(value, '$.name'), json_extract(value, '$.share'),"

@@ -46,6 +46,7 @@ struct report_alert {
         culprit[24], victims[300];
     double ratio, worst, progress; /* NaN: does not apply */
     double lost_ns;
+    int is_hang;
     struct report_cause causes[REPORT_CAUSES];
     unsigned cause_count;
 };

@@ -325,30 +325,29 @@ void page_calls(const struct page *p)
 
 /* ---- ranks ----------------------------------------------------------------------------- */
 
-static double report_tables_mpi_time(const struct wire_rank_row *r)
-{
-    return (double)MPI_NS(r);
-}
+/* A rank with its share, of the part of the job in which it was there. */
+struct rank_share {
+    const struct content_rank *rank;
+    double percent; /* of its threads together */
+};
 
-static int report_tables_compare_by_mpi_time(const void *a, const void *b)
-{
-    const struct content_rank *x = *(const struct content_rank *const *)a,
-                              *y = *(const struct content_rank *const *)b;
-    double left = report_tables_mpi_time(&x->sums), right = report_tables_mpi_time(&y->sums);
-    if (left < right || left > right)
-        return left > right ? -1 : 1;
-    return ORDER(x, y);
-}
+ORDER_FUNCTION(report_tables_compare_by_share, struct rank_share,
+               2 * ORDER(b->percent, a->percent) + ORDER(a->rank, b->rank))
 
-/* @param length_ns  of the job; the rank's share is of the part in which it was there */
-static void report_tables_put_rank(const struct page *p, const struct content_rank *rank,
-                                   uint64_t length_ns)
+/* @param length_ns  of the job */
+static double report_tables_share(const struct content *c, const struct content_rank *rank,
+                                  uint64_t length_ns)
 {
-    const struct content *c = p->source->content;
-    const double time = report_tables_mpi_time(&rank->sums);
     const uint64_t others = c->last_window - c->first_window + 1 - rank->windows;
     const double whole = ranks_time_ns(1, length_ns, rank->sums.absent_ns + others * c->window_ns);
-    const double share = whole > 0 ? 100 * time / whole : 0; /* of its threads together */
+    return whole > 0 ? 100 * (double)MPI_NS(&rank->sums) / whole : 0;
+}
+
+static void report_tables_put_rank(const struct page *p, const struct rank_share *row)
+{
+    const struct content *c = p->source->content;
+    const struct content_rank *rank = row->rank;
+    const double share = row->percent;
     fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
     report_tables_put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
     report_tables_put_number_cell(p->out, quantity_share(share, 100).text);
@@ -363,21 +362,22 @@ static void report_tables_put_rank(const struct page *p, const struct content_ra
 void page_ranks(const struct page *p)
 {
     const struct content *c = p->source->content;
-    const struct content_rank **order = malloc((c->rank_count + 1) * sizeof(*order));
+    struct rank_share *order = malloc((c->rank_count + 1) * sizeof(*order));
     uint64_t length_ns = (uint64_t)(p->data->end_ns - p->data->begin_ns);
     if (c->rank_count == 0 || order == NULL) {
         free(order);
         return;
     }
     for (size_t i = 0; i < c->rank_count; i++)
-        order[i] = &c->ranks[i];
-    qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_mpi_time);
+        order[i] =
+            (struct rank_share){&c->ranks[i], report_tables_share(c, &c->ranks[i], length_ns)};
+    qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_share);
     fputs("<section><h2>Ranks</h2>\n", p->out);
     if (!p->data->timeless)
-        fputs(
-            "<p class=\"second\">By the time they spend in MPI: those at the top wait for others, "
-            "those at the bottom are often waited for.</p>\n",
-            p->out);
+        fputs("<p class=\"second\">By the share of their time in MPI: those at the top wait for "
+              "others, "
+              "those at the bottom are often waited for.</p>\n",
+              p->out);
     page_begin_table(p->out, "ranks");
     fputs("<tr><th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th "
           "class=\"n\">messages "
@@ -386,12 +386,12 @@ void page_ranks(const struct page *p)
           p->out);
     size_t both = c->rank_count > 2 * (size_t)SHOWN ? SHOWN : c->rank_count;
     for (size_t i = 0; i < both; i++)
-        report_tables_put_rank(p, order[i], length_ns);
+        report_tables_put_rank(p, &order[i]);
     if (both < c->rank_count) {
         fprintf(p->out, "<tr><td class=\"second\" colspan=\"6\">%zu ranks in between</td></tr>\n",
                 c->rank_count - 2 * both);
         for (size_t i = c->rank_count - both; i < c->rank_count; i++)
-            report_tables_put_rank(p, order[i], length_ns);
+            report_tables_put_rank(p, &order[i]);
     }
     page_end_table(p->out);
     fputs("</section>\n", p->out);

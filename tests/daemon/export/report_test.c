@@ -323,6 +323,51 @@ static void the_first_line_is_whether_the_job_is_well(void **state)
         strstr(text, "<p class=\"state\">Well: no alert from the begin to the end.</p>"));
 }
 
+static void a_job_that_ends_while_it_is_slow_is_not_well_at_the_end(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET state = 'resolved', title = 'it is slow', updated_ns = "
+           "(SELECT max(start_ns + length_ns) FROM totals)");
+    write_report(&extras);
+    assert_non_null(strstr(text,
+                           "<p class=\"state bad\">Not well from 1.00 s after the begin to the "
+                           "end: it is slow."));
+}
+
+static void a_long_hang_is_worse_than_a_short_loss(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET state = 'resolved', lost_ns = 5e8;"
+           "INSERT INTO alert(id, kind, state, severity, since_ns, updated_ns, fired_ns, title, "
+           "causes, lost_ns) SELECT 9, 'hang', state, severity, since_ns, since_ns + 900000000, "
+           "fired_ns, 'they hang', causes, 0 FROM alert WHERE id = 1");
+    write_report(&extras);
+    assert_non_null(strstr(text, "for 900 ms: they hang. One of 2 alerts."));
+}
+
+static void one_rank_of_an_alert_is_a_rank(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE alert SET ranks = '3', victims = '2'");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<dt>where</dt><dd>rank 3"));
+    assert_non_null(strstr(text, "; delays rank 2"));
+}
+
+/* Ranks are there for different times. */
+static void ranks_are_in_the_order_of_the_shares_that_are_shown(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras);
+    const char *ranks = strstr(text, "<h2>Ranks</h2>");
+    assert_non_null(ranks);
+    assert_true(strstr(ranks, "<td>rank 2</td>") < strstr(ranks, "<td>rank 3</td>"));
+}
+
 /* A replay, whose tables the results may be, ends the job with the recording. */
 static void a_report_of_a_replay_says_how_the_recording_ends(void **state)
 {
@@ -437,6 +482,10 @@ int main(void)
         TEST(a_chart_has_the_values_that_its_tooltips_show),
         TEST(ranks_have_the_time_of_all_their_threads),
         TEST(the_first_line_is_whether_the_job_is_well),
+        TEST(a_job_that_ends_while_it_is_slow_is_not_well_at_the_end),
+        TEST(a_long_hang_is_worse_than_a_short_loss),
+        TEST(one_rank_of_an_alert_is_a_rank),
+        TEST(ranks_are_in_the_order_of_the_shares_that_are_shown),
         TEST(a_report_of_a_replay_says_how_the_recording_ends),
         TEST(an_alert_that_is_not_over_lasts_to_the_end),
         TEST(an_alert_from_before_the_recording_is_dated_before_it),
