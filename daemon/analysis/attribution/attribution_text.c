@@ -1,5 +1,5 @@
 /* Findings as sentences, with advice. */
-#include "daemon/analysis/attribution/attribution_state.h"
+#include "daemon/analysis/attribution/attribution_view.h"
 #include "daemon/analysis/tables/rank_list.h"
 #include "holter/plain_text.h"
 
@@ -54,11 +54,12 @@ static void text_write_ratio(const struct attribution_finding *f, const char *th
                              size_t capacity)
 {
     char more[32];
-    snprintf(more, sizeof(more), "%.3g %s", f->first < 1e6 ? f->first / 1e3 : f->first / 1e6,
+    snprintf(more, sizeof(more), "%s %s",
+             attribution_figure(f->first < 1e6 ? f->first / 1e3 : f->first / 1e6).text,
              f->first < 1e6 ? "us" : "ms");
     if (isfinite(f->ratio) && f->ratio < 1e4)
-        snprintf(out, capacity, "%.3g times as long on the network as %s (%s more)", f->ratio, than,
-                 more);
+        snprintf(out, capacity, "%s times as long on the network as %s (%s more)",
+                 attribution_figure(f->ratio).text, than, more);
     else
         snprintf(out, capacity, "%s longer on the network than %s", more, than);
 }
@@ -66,11 +67,12 @@ static void text_write_ratio(const struct attribution_finding *f, const char *th
 static void text_describe_network(const struct attribution *a, const struct attribution_finding *f,
                                   char *text, size_t capacity)
 {
-    char nodes[NODES_TEXT], longer[120], others[64] = "";
+    char nodes[NODES_TEXT], longer[120], others[80] = "";
     text_write_nodes(a, f, f->between || f->all ? " and " : " or ", nodes, sizeof(nodes));
     text_write_ratio(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
     if (isfinite(f->others) && f->others >= 1 && f->others < 1e4)
-        snprintf(others, sizeof(others), ", those between other nodes %.3g times", f->others);
+        snprintf(others, sizeof(others), ", those between other nodes %s times",
+                 attribution_figure(f->others).text);
     if (f->kind == CAUSE_BACKGROUND)
         snprintf(text, capacity,
                  "messages between nodes take %s; no single node stands out; from window to window "
@@ -86,12 +88,12 @@ static void text_describe_network(const struct attribution *a, const struct attr
 static void text_describe_late(const struct attribution *a, const struct attribution_finding *f,
                                char *text, size_t capacity)
 {
-    char ranks[NODES_TEXT + 16], nodes[NODES_TEXT], grown[64] = "";
+    char ranks[NODES_TEXT + 16], nodes[NODES_TEXT], grown[80] = "";
     text_write_ranks(a, f, ranks, sizeof(ranks));
     text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (isfinite(f->ratio))
-        snprintf(grown, sizeof(grown), ", %.3g times as long for the same work as before",
-                 f->ratio);
+        snprintf(grown, sizeof(grown), ", %s times as long for the same work as before",
+                 attribution_figure(f->ratio).text);
     if (f->kind == CAUSE_SLOW_NODE)
         snprintf(text, capacity,
                  "all ranks of %s are late: outside of MPI for %.0f %% of the time, others for "
@@ -127,9 +129,10 @@ static void text_describe_pattern(const struct attribution *a, const struct attr
     char ranks[NODES_TEXT + 16];
     text_write_ranks(a, f, ranks, sizeof(ranks));
     snprintf(text, capacity,
-             "%s %s %.3g times as many messages as the mean rank (load balance %.3g), and %s "
+             "%s %s %s times as many messages as the mean rank (load balance %.3g), and %s "
              "partners",
-             ranks, several ? "send and receive" : "sends and receives", f->first, f->second,
+             ranks, several ? "send and receive" : "sends and receives",
+             attribution_figure(f->first).text, f->second,
              several ? "hold up their" : "holds up its");
 }
 
@@ -143,9 +146,10 @@ void attribution_describe(const struct attribution *a, const struct attribution_
     else if (f->kind == CAUSE_MAPPING)
         snprintf(text, capacity,
                  "%.0f %% of messages (%.0f %% of bytes) cross nodes, %.0f %% %s; each takes "
-                 "%.3g us longer than one within a node",
+                 "%s us longer than one within a node",
                  100 * f->ratio, 100 * f->first, 100 * f->others,
-                 f->baseline ? "before" : "would if partners ran together", f->second / 1e3);
+                 f->baseline ? "before" : "would if partners ran together",
+                 attribution_figure(f->second / 1e3).text);
     else if (f->by_network)
         text_describe_network(a, f, text, capacity);
     else

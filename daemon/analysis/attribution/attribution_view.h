@@ -6,6 +6,7 @@
 #include "daemon/analysis/attribution/attribution_state.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define MUCH 0.5 /* of the largest value: from this share on a rank or node stands out, too */
 
@@ -74,5 +75,17 @@ void view_find_ranks(struct view *v);
 int view_find_network(struct view *v, uint64_t onset);
 int view_find_mapping(struct view *v);
 void view_find_collective(struct view *v);
+
+/** A figure of three digits, or all digits of a larger one, but no exponent. */
+struct attribution_figure {
+    char text[24];
+};
+
+static inline struct attribution_figure attribution_figure(double value)
+{
+    struct attribution_figure out;
+    snprintf(out.text, sizeof(out.text), value < 999.5 ? "%.3g" : "%.0f", value);
+    return out;
+}
 
 #endif

@@ -135,8 +135,9 @@ static void lateness_describe(enum lateness_sign sign, const struct lateness_fig
                  100 * now->stopped * progress, 100 * calm->stopped);
         break;
     case LATENESS_PAGING:
-        snprintf(out, capacity, "%.3g major page faults a second, before %.3g",
-                 now->faults * progress, calm->faults);
+        snprintf(out, capacity, "%s major page faults a second, before %s",
+                 attribution_figure(now->faults * progress).text,
+                 attribution_figure(calm->faults).text);
         break;
     case LATENESS_IO:
         snprintf(out, capacity, "blocked in I/O for %.0f %% of the time, before for %.0f %%",
@@ -147,8 +148,8 @@ static void lateness_describe(enum lateness_sign sign, const struct lateness_fig
                  calm->clock / 1e6);
         break;
     case LATENESS_PATTERN:
-        snprintf(out, capacity, "%.3g times as many messages for the same work as before",
-                 now->messages / calm->messages);
+        snprintf(out, capacity, "%s times as many messages for the same work as before",
+                 attribution_figure(now->messages / calm->messages).text);
         break;
     case LATENESS_COMPUTES:
     case LATENESS_SIGNS:

@@ -115,6 +115,21 @@ static void time_without_a_core_is_no_more_than_samples_show(void **state)
     assert_int_equal(explain(&bed).causes[0].kind, CAUSE_IO);
 }
 
+static void thousands_of_page_faults_are_written_in_digits(void **state)
+{
+    (void)state;
+    struct bed bed;
+    begin(&bed, RANKS);
+    bed.processes[LATE].major_faults = 4567;
+    bed.processes[LATE].user_ns = 200 * MS;
+    bed.processes[LATE].runnable = 2;
+    bed.processes[LATE].blocked = 8;
+    const struct attribution_result out = explain(&bed);
+    assert_true(out.cause_count > 0);
+    assert_int_equal(out.causes[0].kind, CAUSE_PAGING);
+    assert_string_equal(out.causes[0].text, "4567 major page faults a second, before 0");
+}
+
 static void time_blocked_in_mpi_io_counts_once(void **state)
 {
     (void)state;
@@ -238,6 +253,7 @@ int main(void)
         cmocka_unit_test(what_disturbs_the_process_is_the_cause),
         cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
         cmocka_unit_test(windows_in_which_the_clock_is_not_known_do_not_count_as_slow),
+        cmocka_unit_test(thousands_of_page_faults_are_written_in_digits),
         cmocka_unit_test(time_blocked_in_mpi_io_counts_once),
         cmocka_unit_test(time_in_mpi_io_counts_though_the_process_is_not_blocked),
         cmocka_unit_test(longer_work_shows_no_other_sign),
