@@ -286,7 +286,7 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
     top_pen_line(pen);
     top_pen_put(pen, style, 2, chosen ? ">" : "");
     top_pen_put(pen, chosen ? TOP_CHOSEN : top_layout_alert_style(a), 9, a->state);
-    top_layout_put_clock(pen, style, a->since_ns);
+    top_layout_put_clock(pen, style, a->onset_ns ? a->onset_ns : a->since_ns);
     const bool wide = pen->view->columns >= 100;
     top_pen_put(pen, style, wide ? -11 : -7, top_layout_ratio(a, wide).text);
     bool cause = a->causes_count > 0, ranks = a->ranks[0] && wide;
@@ -295,7 +295,7 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
     if (title > 0)
         top_pen_put(pen, style, title, a->title);
     if (ranks)
-        top_pen_format(pen, style, 20, " ranks %s", a->ranks);
+        top_pen_format(pen, style, 20, " rank%s %s", strpbrk(a->ranks, ",-") ? "s" : "", a->ranks);
     if (cause)
         top_pen_format(pen, style, 20, " %s %.0f %%", a->causes[0].name,
                        100 * (isfinite(a->causes[0].share) ? a->causes[0].share : 0));

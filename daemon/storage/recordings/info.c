@@ -123,7 +123,9 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     if (ARRAY_FIT(i->alerts, r->alert_capacity, i->alert_count + 1) != 0)
         return -ENOMEM;
     struct info_alert *to = &i->alerts[i->alert_count++];
-    *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
+    *to = (struct info_alert){.id = a->id,
+                              .since_ns = a->onset_ns != 0 ? a->onset_ns : a->since_ns,
+                              .updated_ns = a->updated_ns};
     snprintf(to->kind, sizeof(to->kind), "%s", a->kind);
     snprintf(to->state, sizeof(to->state), "%s", a->state);
     snprintf(to->severity, sizeof(to->severity), "%s", a->severity);

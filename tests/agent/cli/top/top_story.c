@@ -151,7 +151,8 @@ void story_alert(struct top_model *model, uint64_t id, const char *state, const 
                        .id = id,
                        .kind = "latency",
                        .state = state,
-                       .since_ns = STORY_START_NS + (20 + id) * STORY_SECOND_NS,
+                       .since_ns = STORY_START_NS + (21 + id) * STORY_SECOND_NS,
+                       .onset_ns = STORY_START_NS + (20 + id) * STORY_SECOND_NS,
                        .fired_ns = strcmp(state, "pending") == 0
                                        ? 0
                                        : STORY_START_NS + (21 + id) * STORY_SECOND_NS,

@@ -94,6 +94,18 @@ static void hosts_of_one_name_are_counted_by_their_agents(void **state)
     assert_string_equal(info.hosts[2], "b");
 }
 
+/* As all other texts date it: it is seen some windows after it began. */
+static void an_alert_is_dated_from_when_it_began(void **state)
+{
+    (void)state;
+    made_ask(path,
+             "INSERT INTO alert(id, kind, state, severity, since_ns, onset_ns, updated_ns,"
+             " fired_ns, title) VALUES (2, 'hang', 'firing', 'critical', 20, 10, 30, 20, '')");
+    read_it();
+    assert_int_equal(info.alerts[0].since_ns, (MADE_BEGIN + 3) * MADE_S); /* not known */
+    assert_int_equal(info.alerts[1].since_ns, 10);
+}
+
 static void alerts_that_never_fired_are_counted_apart(void **state)
 {
     (void)state;
@@ -357,6 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
         TEST(hosts_of_one_name_are_counted_by_their_agents),
+        TEST(an_alert_is_dated_from_when_it_began),
         TEST(alerts_that_never_fired_are_counted_apart),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
         TEST(a_recording_ends_before_its_job_where_nobody_writes_it_any_more),
