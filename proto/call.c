@@ -1,5 +1,6 @@
 /* Names and classes of MPI calls. */
 #include "holter/call.h"
+#include "holter/event.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -79,6 +80,11 @@ int call_is_blocking_send(uint32_t call)
 int call_is_exchange(uint32_t call)
 {
     return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
+}
+
+int call_serves_any(uint32_t call, int64_t peer)
+{
+    return peer == PEER_ANY && (call == CALL_Recv || call == CALL_Probe || call == CALL_Mprobe);
 }
 
 int call_is_blocking_collective(uint32_t call)

@@ -51,6 +51,9 @@ int call_is_blocking_send(uint32_t call);
 
 /** Is it MPI_Sendrecv or MPI_Sendrecv_replace? */
 int call_is_exchange(uint32_t call);
+/** Does it block until some rank, whichever, sends: as a thread does that serves requests?
+ *  @param peer  of the call, or PEER_ANY */
+int call_serves_any(uint32_t call, int64_t peer);
 
 /** Is it a collective, and neither immediate nor persistent? */
 int call_is_blocking_collective(uint32_t call);

@@ -506,6 +506,17 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
     return taken;
 }
 
+/* Is a call in progress rather that of its rank than another one that a thread of it is in? A
+ * thread that serves requests waits for as long as the program runs. */
+static int event_sum_is_call_of_rank(const struct wire_rank_row *row, const struct event *event,
+                                     uint64_t ns)
+{
+    const int serves = call_serves_any(event->call, event->peer);
+    if (row->in_call != 0 && call_serves_any((uint32_t)row->in_call, row->in_call_peer) != serves)
+        return !serves;
+    return ns > row->in_call_ns;
+}
+
 void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_source *source,
                            const struct event *event)
 {
@@ -524,7 +535,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
         ring->accounted_class = class_;
     }
     struct wire_rank_row *row = &to->row;
-    if (begin < source->end_ns && source->end_ns - begin > row->in_call_ns) {
+    if (begin < source->end_ns && event_sum_is_call_of_rank(row, event, source->end_ns - begin)) {
         uint32_t comm = event_sum_comm_position(source->tables, event->comm);
         row->in_call = event->call;
         row->in_call_ns = source->end_ns - begin;

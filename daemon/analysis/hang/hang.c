@@ -473,6 +473,17 @@ static enum hang_state hang_state_of(const struct hang_watch *w, const struct ha
     return row->calls > 0 ? HANG_POLLS : HANG_OUTSIDE;
 }
 
+/* Of several threads one may serve requests: its call is not what the rank does. */
+static struct wire_rank_row hang_row_of(const struct wire_rank_row *reported)
+{
+    struct wire_rank_row row = *reported;
+    if (row.threads > 1 && call_serves_any((uint32_t)row.in_call, row.in_call_peer)) {
+        row.in_call = row.in_call_ns = row.in_call_comm = 0;
+        row.in_call_peer = PEER_NONE;
+    }
+    return row;
+}
+
 /* A rank with a call in progress is a member of its communicator, too. */
 static int hang_apply_rank(struct hang_watch *w, const struct wire_rank_row *row)
 {
@@ -578,8 +589,10 @@ static int hang_apply_ranks(struct hang_watch *watch, const struct hang_window *
 {
     int error = 0;
     for (size_t i = 0; i < window->rank_count && error == 0; i++)
-        if (window->ranks[i].rank < watch->seat_count)
-            error = hang_apply_rank(watch, &window->ranks[i]);
+        if (window->ranks[i].rank < watch->seat_count) {
+            const struct wire_rank_row row = hang_row_of(&window->ranks[i]);
+            error = hang_apply_rank(watch, &row);
+        }
     return error;
 }
 

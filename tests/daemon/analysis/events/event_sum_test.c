@@ -428,6 +428,29 @@ static void a_wait_in_progress_for_a_collective_has_no_peer(void **state)
     free_fixture(&f);
 }
 
+/* It may serve requests for as long as the program runs. */
+static void
+a_receive_from_any_rank_is_the_call_in_progress_if_no_other_thread_is_in_one(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    struct event serve = {
+        .t_enter = 100, .kind = EVENT_CALL, .call = CALL_Recv, .peer = PEER_ANY, .comm = 1};
+    const struct event barrier = {
+        .t_enter = 800, .kind = EVENT_CALL, .call = CALL_Barrier, .peer = PEER_NONE, .comm = 1};
+    for (int first = 0; first < 2; first++) {
+        make_fixture(&f, 1);
+        struct sum_source sources[] = {source_of(&f, 0, 0, 1000), source_of(&f, 0, 1, 1000)};
+        struct window_rows rows;
+        event_sum_in_progress(f.sum, 0, &sources[0], first == 0 ? &serve : &barrier);
+        event_sum_in_progress(f.sum, 0, &sources[1], first == 0 ? &barrier : &serve);
+        assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+        assert_int_equal(rows.ranks[0].in_call, CALL_Barrier);
+        assert_int_equal(rows.ranks[0].in_call_ns, 200);
+        free_fixture(&f);
+    }
+}
+
 /* One window of rank 0: calls of two threads, where a call without an end goes beyond it. */
 static struct wire_rank_row window_of_threads(struct fixture *f, uint64_t window,
                                               const struct event *of_first,
@@ -862,6 +885,8 @@ int main(void)
         cmocka_unit_test(windows_equal_the_batch_reference),
         cmocka_unit_test(call_in_progress_is_split_exactly_at_the_boundary),
         cmocka_unit_test(a_wait_in_progress_for_a_collective_has_no_peer),
+        cmocka_unit_test(
+            a_receive_from_any_rank_is_the_call_in_progress_if_no_other_thread_is_in_one),
         cmocka_unit_test(waiting_of_a_thread_that_serves_requests_is_not_that_of_its_rank),
         cmocka_unit_test(a_thread_that_serves_request_after_request_is_seen_by_the_sum_of_waiting),
         cmocka_unit_test(waiting_of_threads_that_take_turns_is_that_of_their_rank),

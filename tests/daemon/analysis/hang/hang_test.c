@@ -675,6 +675,25 @@ static void a_thread_that_waits_while_others_make_calls_is_no_hang(void **state)
     }
 }
 
+/* Another thread of it works, which shows in no call. */
+static void a_rank_of_which_only_a_serving_thread_waits_has_not_arrived(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++) {
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+        s->ranks[r].threads = 2;
+    }
+    enter(s, 3, CALL_Recv, HANG_WORLD, PEER_ANY);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].title,
+                        "rank 3 has not arrived in MPI_Barrier on MPI_COMM_WORLD");
+    assert_non_null(strstr(list.list[0].text, "it has been outside of MPI for 11 s"));
+    scene_finish(s);
+}
+
 static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
 {
     struct scene *s = scene_of(6, NULL);
@@ -1652,6 +1671,7 @@ int main(void)
         cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
         cmocka_unit_test(a_waitall_of_which_not_all_receives_are_listed_is_no_deadlock),
         cmocka_unit_test(a_thread_that_waits_while_others_make_calls_is_no_hang),
+        cmocka_unit_test(a_rank_of_which_only_a_serving_thread_waits_has_not_arrived),
         cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
         cmocka_unit_test(a_rank_in_a_sendrecv_is_said_to_send_to_one_and_to_receive_from_another),
         cmocka_unit_test(a_rank_that_does_not_receive_from_a_sendrecv_is_named),
