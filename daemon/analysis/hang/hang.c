@@ -25,6 +25,9 @@ static int is_collective_io(uint32_t call)
     case CALL_File_set_size:
     case CALL_File_preallocate:
     case CALL_File_set_view:
+    case CALL_File_set_atomicity:
+    case CALL_File_seek_shared:
+    case CALL_File_sync:
     case CALL_File_read_at_all:
     case CALL_File_write_at_all:
     case CALL_File_read_all:
@@ -53,6 +56,7 @@ static int is_collective_other(uint32_t call)
     case CALL_Comm_create:
     case CALL_Comm_split:
     case CALL_Comm_split_type:
+    case CALL_Intercomm_merge:
     case CALL_Cart_create:
     case CALL_Cart_sub:
     case CALL_Graph_create:

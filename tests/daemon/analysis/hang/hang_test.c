@@ -204,6 +204,27 @@ static void a_rank_that_does_not_come_to_a_fence_is_named(void **state)
     scene_finish(s);
 }
 
+static void a_rank_that_does_not_come_to_a_call_that_is_collective_is_named(void **state)
+{
+    static const uint32_t calls[] = {CALL_Intercomm_merge, CALL_File_sync, CALL_File_seek_shared,
+                                     CALL_File_set_atomicity};
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        struct scene *s = scene_of(8, NULL);
+        run_calmly(s);
+        for (uint32_t r = 0; r < 8; r++)
+            completed(s, r, calls[i], ROW, 5, SECOND / 100);
+        for (uint32_t r = 0; r < 8; r++)
+            enter(s, r, calls[i], ROW, PEER_NONE);
+        busy(s, 3, 100, 0);
+        struct hang_list list = steps(s, 11);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(list.list[0].kind, HANG_COLLECTIVE);
+        assert_string_equal(list.list[0].ranks, "3");
+        scene_finish(s);
+    }
+}
+
 static void a_stopped_rank_is_named_within_four_windows(void **state)
 {
     struct scene *s = scene_of(8, NULL);
@@ -1648,6 +1669,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_that_does_not_come_to_a_collective_is_named),
         cmocka_unit_test(a_rank_that_does_not_come_to_a_fence_is_named),
+        cmocka_unit_test(a_rank_that_does_not_come_to_a_call_that_is_collective_is_named),
         cmocka_unit_test(a_stopped_rank_is_named_within_four_windows),
         cmocka_unit_test(a_rank_stopped_inside_the_collective_is_named),
         cmocka_unit_test(several_ranks_stopped_inside_the_collective_have_arrived),
