@@ -2,6 +2,7 @@
  * are compared with those of the baseline, and what they show becomes causes with texts. */
 #include "daemon/analysis/attribution/attribution_view.h"
 #include "daemon/analysis/attribution/lateness.h"
+#include "holter/plain_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,15 +110,14 @@ static void lateness_describe_work(const struct lateness_figures *calm,
                                    const struct lateness_figures *now, double progress, char *out,
                                    size_t capacity)
 {
-    if (now->cpu < now->outside / 2)
-        snprintf(out, capacity,
-                 "outside of MPI for %.0f %% of the time, before for %.0f %%, and asleep for most "
-                 "of it",
-                 100 * now->outside * progress, 100 * calm->outside);
-    else
-        snprintf(out, capacity, "busy outside of MPI for %.0f %% of the time, before for %.0f %%",
-                 100 * fmin(now->outside, now->cpu) * progress,
-                 100 * fmin(calm->outside, calm->cpu));
+    const int asleep = now->cpu < now->outside / 2;
+    const double share = (asleep ? now->outside : fmin(now->outside, now->cpu)) * progress;
+    const double before = asleep ? calm->outside : fmin(calm->outside, calm->cpu);
+    snprintf(out, capacity, "%soutside of MPI for %.0f %% of the time, before for %.0f %%%s",
+             asleep ? "" : "busy ", 100 * share, 100 * before,
+             asleep ? ", and asleep for most of it" : "");
+    if (share <= before) /* others have waited for it all the time */
+        text_append(out, capacity, "; in that time %.0f %% of the work is done", 100 * progress);
 }
 
 static void lateness_describe(enum lateness_sign sign, const struct lateness_figures *calm,

@@ -190,6 +190,29 @@ static void a_rank_that_sleeps_outside_of_mpi_is_not_called_busy(void **state)
                                             "50 %, and asleep for most of it");
 }
 
+/* Others waited for it before, too: its share of time outside of MPI cannot grow. */
+static void a_rank_that_was_never_in_mpi_for_long_is_said_to_do_less_work(void **state)
+{
+    (void)state;
+    struct bed bed = {.process_count = RANKS};
+    assert_int_equal(attribution_create(&bed.attribution), 0);
+    make_window(&bed);
+    bed.ranks[LATE].recv_ns = 40 * MS;
+    bed.processes[LATE].user_ns = 960 * MS;
+    for (unsigned w = 0; w < CALM; w++)
+        add_window(&bed);
+    for (uint32_t r = 0; r < RANKS; r++) { /* half as many steps in a second */
+        bed.ranks[r].calls = 50;
+        bed.ranks[r].sent = bed.ranks[r].received = 25;
+    }
+    bed.ranks[LATE].recv_ns = 80 * MS;
+    bed.processes[LATE].user_ns = 920 * MS;
+    const struct attribution_result out = explain(&bed);
+    assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
+    assert_string_equal(out.causes[0].text, "busy outside of MPI for 92 % of the time, before for "
+                                            "96 %; in that time 50 % of the work is done");
+}
+
 /* An agent knows the clock of a core when it has seen the rank run: after its first windows. */
 static void windows_in_which_the_clock_is_not_known_do_not_count_as_slow(void **state)
 {
@@ -252,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_disturbs_the_process_is_the_cause),
         cmocka_unit_test(time_without_a_core_is_no_more_than_samples_show),
+        cmocka_unit_test(a_rank_that_was_never_in_mpi_for_long_is_said_to_do_less_work),
         cmocka_unit_test(windows_in_which_the_clock_is_not_known_do_not_count_as_slow),
         cmocka_unit_test(thousands_of_page_faults_are_written_in_digits),
         cmocka_unit_test(time_blocked_in_mpi_io_counts_once),
