@@ -81,7 +81,7 @@ static int cmd_cut_report(const struct asked *a, int code, const struct copy_cou
         terminal_print("%s: %s", a->command, why);
         return 1;
     }
-    printf("%s: %" PRIu64 " messages", a->output, counts->messages);
+    printf("%s: %s", a->output, quantity_things(counts->messages, "message").text);
     if (counts->twice > 0)
         printf(", %" PRIu64 " that were there twice left out", counts->twice);
     if (counts->missing > 0)

@@ -8,6 +8,7 @@
 #include "daemon/import/import.h"
 #include "daemon/import/import_format.h"
 #include "holter/error.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -176,8 +177,10 @@ static int run_counters(const struct importing *i)
     struct import_counts counts;
     if (import_counters(i->output, i->source, &counts, network_input_report, "import") != 0)
         return 1;
-    printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
-           i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
+    printf("%s: %s, %s, %s in %s\n", i->output, quantity_things(counts.nodes, "node").text,
+           quantity_things(counts.ranks, "rank").text,
+           quantity_things(counts.packets, "packet").text,
+           quantity_things(counts.windows, "window").text);
     if (counts.unseen > 0)
         printf("  left out     %" PRIu64 " packets between nodes without ranks\n", counts.unseen);
     if (counts.wrong_rows > 0)
@@ -227,11 +230,12 @@ static int cmd_import_check_hops(const struct importing *i, const struct pairs *
 static void cmd_import_print_pairs(const struct importing *i, const struct pairs *pairs,
                                    const struct topology_file *network)
 {
-    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes, pairs->edge_count);
+    printf("%s: %s, %s\n", i->output, quantity_things(pairs->processes, "rank").text,
+           quantity_things(pairs->edge_count, "pair").text);
     if (network->topology && !i->topology)
-        printf("  inferred     the network, from the %s: %" PRIu32 " nodes\n",
+        printf("  inferred     the network, from the %s: %s\n",
                pairs->source == PAIRS_ROUTES ? "routes" : "hops",
-               topology_nodes(network->topology));
+               quantity_things(topology_nodes(network->topology), "node").text);
     if (pairs->processes > 0 && pairs->ids[pairs->processes - 1] >= pairs->processes)
         printf("  renumbered   in the order of their numbers, of which the last is %" PRIu64 "\n",
                pairs->ids[pairs->processes - 1]);

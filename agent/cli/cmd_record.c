@@ -6,6 +6,7 @@
 #include "daemon/storage/recordings/attach.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -218,7 +219,7 @@ static int cmd_record_finish(struct record *r, int status)
     }
     if (missed > 0)
         terminal_print("record: %" PRIu64 " frames came faster than they could be written", missed);
-    printf("%s: %" PRIu64 " messages", path, messages);
+    printf("%s: %s", path, quantity_things(messages, "message").text);
     if (gaps > 0)
         printf(", %" PRIu64 " did not come", gaps);
     putchar('\n');

@@ -7,6 +7,7 @@
 #include "holter/error.h"
 #include "holter/plain_text.h"
 #include "proto/json.h"
+#include "proto/quantity.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -115,7 +116,7 @@ static void print_route(const struct shown *s)
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    tap_print(stdout, "%-12s%" PRIu32 " links: %s", "route", s->length,
+    tap_print(stdout, "%-12s%s: %s", "route", quantity_things(s->length, "link").text,
               cmd_topology_name_of(s, s->ends[0], name));
     for (uint32_t i = 0; i < s->length; i++)
         if (topology_link(s->file.topology, s->route[i], &from, &to))

@@ -50,10 +50,11 @@ static void import_trace_print_count(const char *label, uint64_t count, const ch
 
 static void print_messages(const struct trace_counts *c)
 {
-    printf("  sent         %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->sent, c->sent_bytes,
-           quantity_bytes((double)c->sent_bytes).text);
-    printf("  received     %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->received,
-           c->received_bytes, quantity_bytes((double)c->received_bytes).text);
+    printf("  sent         %s, %s (%s)\n", quantity_things(c->sent, "message").text,
+           quantity_things(c->sent_bytes, "byte").text, quantity_bytes((double)c->sent_bytes).text);
+    printf("  received     %s, %s (%s)\n", quantity_things(c->received, "message").text,
+           quantity_things(c->received_bytes, "byte").text,
+           quantity_bytes((double)c->received_bytes).text);
     printf("  matched      %" PRIu64 " within hosts, %" PRIu64 " ends between hosts\n", c->matched,
            c->halves);
     import_trace_print_count("unmatched", c->unmatched, "ends within hosts");

@@ -111,13 +111,12 @@ static void compare_print_alignment(FILE *out, const struct comparison *c)
     const struct alignment *a = &c->alignment;
     const size_t after = c->runs[1]->phase_count;
     if (a->by_phase)
-        tap_print(out, "aligned by phase: %" PRIu32 " of %" PRIu32 " and %zu phases match\n",
-                  a->matched, a->count, after);
+        tap_print(out, "aligned by phase: %" PRIu32 " of %" PRIu32 " and %s match\n", a->matched,
+                  a->count, quantity_things(after, "phase").text);
     else
         tap_print(out,
-                  "aligned by time since the start: %" PRIu32 " of %" PRIu32
-                  " and %zu phases match%s\n",
-                  a->matched, a->count, after,
+                  "aligned by time since the start: %" PRIu32 " of %" PRIu32 " and %s match%s\n",
+                  a->matched, a->count, quantity_things(after, "phase").text,
                   c->per_second ? "; links and pairs are bytes a second" : "");
 }
 
@@ -146,8 +145,8 @@ void compare_print_text(FILE *out, const struct comparison *c, uint64_t lines)
 {
     for (int i = 0; i < 2; i++) {
         const struct compare_run *run = c->runs[i];
-        tap_print(out, "%-7s %s: %s, %" PRIu64 " ranks, ", compare_sides[i], run->input.path,
-                  run->app[0] != '\0' ? run->app : "job", run->world);
+        tap_print(out, "%-7s %s: %s, %s, ", compare_sides[i], run->input.path,
+                  run->app[0] != '\0' ? run->app : "job", quantity_things(run->world, "rank").text);
         tap_print(out, "%s\n", compare_print_value(COMPARE_SECONDS, run->seconds).text);
     }
     compare_print_alignment(out, c);

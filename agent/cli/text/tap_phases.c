@@ -120,10 +120,11 @@ void tap_commgram(FILE *out, const struct wire_commgram *m)
 {
     fputs("commgram ", out);
     tap_cell(out, 0, m->job);
-    fprintf(out, " from %s, %s long, at %" PRIu64 " phases and %" PRIu64 " communities",
+    fprintf(out, " from %s, %s long, at %s and %" PRIu64 " communit%s",
             quantity_clock(m->from_ns).text,
             quantity_duration(m->to_ns > m->from_ns ? (double)(m->to_ns - m->from_ns) : 0).text,
-            m->phases, m->communities);
+            quantity_things(m->phases, "phase").text, m->communities,
+            m->communities == 1 ? "y" : "ies");
     if (m->resolved && m->resolved < m->phases)
         fprintf(out, ", kept in %" PRIu64 " parts", m->resolved);
     fputc('\n', out);
