@@ -113,12 +113,20 @@ static int ranks_holds_up(const struct view *v, uint32_t rank, double late, doub
     return all >= 0.1 * late || collective >= 0.25 * late;
 }
 
+/* Growth of the time in which a rank may wait for others without a message of theirs: in
+ * collectives, immediate ones, too, and where ranks use files together. */
+static double ranks_synchronising(const struct view *v, uint32_t rank)
+{
+    return view_growth(v, rank, RANK_COLLECTIVE) + view_growth(v, rank, RANK_REQUESTS) +
+           view_growth(v, rank, RANK_IO);
+}
+
 /* Growth of the time outside of MPI for the same work, beyond that of most ranks: beyond the lower
  * quartile, since half of the ranks may be on a slow node. */
 static void ranks_find_late(struct view *v)
 {
     for (uint32_t i = 0; i < v->count; i++)
-        v->scratch[i] = view_growth(v, v->ranks[i], RANK_COLLECTIVE);
+        v->scratch[i] = ranks_synchronising(v, v->ranks[i]);
     double collective = view_quantile(v->scratch, v->count, 0.5);
     for (uint32_t i = 0; i < v->count; i++) {
         v->late[i] = ranks_time_outside(v, v->ranks[i], 0) - ranks_time_outside(v, v->ranks[i], 1);
@@ -177,7 +185,7 @@ static enum attribution_cause_kind ranks_symptom(const struct view *v, double mi
 {
     double awaited = 0, was_late = 0, collective = 0;
     for (uint32_t i = 0; i < v->count; i++) {
-        collective += view_growth(v, v->ranks[i], RANK_COLLECTIVE);
+        collective += ranks_synchronising(v, v->ranks[i]);
         if (v->late[i] < minimum)
             continue;
         awaited += v->sampling * view_growth(v, v->ranks[i], RANK_AWAITED);

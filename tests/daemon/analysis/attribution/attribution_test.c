@@ -254,6 +254,46 @@ static void a_rank_that_computes_longer_is_named(void **state)
     finish(a, h);
 }
 
+/* A window of a job without messages, whose ranks but for rank 5 wait in calls of one class. */
+static void add_window_of_waits(struct attribution *a, struct hand *h, size_t class_, uint64_t ns)
+{
+    static const struct transfers none;
+    calm_window(h, ns > 500 * MS ? 40 : 100);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        h->ranks[r].sent = h->ranks[r].received = h->ranks[r].wait_ns = 0;
+        *(uint64_t *)(void *)((char *)&h->ranks[r] + class_) = r == 5 ? 40 * MS : ns;
+    }
+    const struct attribution_window window = {.number = ++h->number,
+                                              .length_ns = 1000 * MS,
+                                              .ranks = h->ranks,
+                                              .rank_count = RANKS,
+                                              .transfers = &none,
+                                              .scale = h->scale};
+    assert_int_equal(attribution_window(a, &window), 0);
+}
+
+/* In collectives, immediate ones or windows of RMA, or where they use files together. */
+static void a_rank_that_computes_longer_is_named_however_others_wait_for_it(void **state)
+{
+    static const size_t classes[] = {
+        offsetof(struct wire_rank_row, collective_ns), offsetof(struct wire_rank_row, one_sided_ns),
+        offsetof(struct wire_rank_row, wait_ns), offsetof(struct wire_rank_row, poll_ns),
+        offsetof(struct wire_rank_row, io_ns)};
+    (void)state;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+        struct attribution *a;
+        struct hand *h = calm_job(&a, 0);
+        for (int w = 0; w < 24; w++)
+            add_window_of_waits(a, h, classes[i], w < 20 ? 200 * MS : 680 * MS);
+        const struct attribution_result r = result_since(a, 21);
+        assert_true(r.cause_count >= 1);
+        assert_int_equal(r.causes[0].kind, CAUSE_COLLECTIVE);
+        assert_int_equal(r.causes[0].rank_count, 1);
+        assert_int_equal(r.causes[0].ranks[0], 5);
+        finish(a, h);
+    }
+}
+
 static void time_before_mpi_is_initialised_is_not_outside_of_it(void **state)
 {
     struct attribution *a;
@@ -680,6 +720,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_link_is_named_although_all_wait),
         cmocka_unit_test(a_rank_that_computes_longer_is_named),
+        cmocka_unit_test(a_rank_that_computes_longer_is_named_however_others_wait_for_it),
         cmocka_unit_test(time_before_mpi_is_initialised_is_not_outside_of_it),
         cmocka_unit_test(windows_of_an_earlier_disturbance_are_not_compared_with),
         cmocka_unit_test(shares_add_up_to_one),
