@@ -57,7 +57,7 @@ static double report_job_duration(const struct page *p)
     double longest = 0;
     for (size_t i = 0; i < c->rank_count; i++) {
         if (c->ranks[i].host < c->host_count)
-            longest = fmax(longest, length - (double)c->ranks[i].sums.absent_ns);
+            longest = fmax(longest, page_rank_time(p, &c->ranks[i]));
     }
     return longest > 0 ? longest : length;
 }

@@ -31,5 +31,7 @@ void page_links(const struct page *page);
 void page_matrix(const struct page *page);
 void page_calls(const struct page *page);
 void page_ranks(const struct page *page);
+/** Time of the job in which a rank was there, ns. */
+double page_rank_time(const struct page *page, const struct content_rank *rank);
 
 #endif

@@ -334,12 +334,17 @@ struct rank_share {
 ORDER_FUNCTION(report_tables_compare_by_share, struct rank_share,
                2 * ORDER(b->percent, a->percent) + ORDER(a->rank, b->rank))
 
-/* @param length_ns  of the job */
-static double report_tables_share(const struct content *c, const struct content_rank *rank,
-                                  uint64_t length_ns)
+double page_rank_time(const struct page *p, const struct content_rank *rank)
 {
+    const struct content *c = p->source->content;
+    const uint64_t length_ns = (uint64_t)(p->data->end_ns - p->data->begin_ns);
     const uint64_t others = c->last_window - c->first_window + 1 - rank->windows;
-    const double whole = ranks_time_ns(1, length_ns, rank->sums.absent_ns + others * c->window_ns);
+    return ranks_time_ns(1, length_ns, rank->sums.absent_ns + others * c->window_ns);
+}
+
+static double report_tables_share(const struct page *p, const struct content_rank *rank)
+{
+    const double whole = page_rank_time(p, rank);
     return whole > 0 ? 100 * (double)MPI_NS(&rank->sums) / whole : 0;
 }
 
@@ -363,14 +368,12 @@ void page_ranks(const struct page *p)
 {
     const struct content *c = p->source->content;
     struct rank_share *order = malloc((c->rank_count + 1) * sizeof(*order));
-    uint64_t length_ns = (uint64_t)(p->data->end_ns - p->data->begin_ns);
     if (c->rank_count == 0 || order == NULL) {
         free(order);
         return;
     }
     for (size_t i = 0; i < c->rank_count; i++)
-        order[i] =
-            (struct rank_share){&c->ranks[i], report_tables_share(c, &c->ranks[i], length_ns)};
+        order[i] = (struct rank_share){&c->ranks[i], report_tables_share(p, &c->ranks[i])};
     qsort(order, c->rank_count, sizeof(*order), report_tables_compare_by_share);
     fputs("<section><h2>Ranks</h2>\n", p->out);
     if (!p->data->timeless)

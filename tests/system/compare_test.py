@@ -95,6 +95,21 @@ class Runs(unittest.TestCase):
             reached = figures[f'{share} % of messages after']
             self.assertAlmostEqual(less * missing, reached[0] - reached[1])
 
+    def test_a_window_in_which_no_rank_was_left_does_not_make_a_run_longer(self):
+        before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
+        after = self.path('after.hrec')
+        with contextlib.closing(sqlite3.connect(before)) as database, database:
+            database.execute('VACUUM INTO ?', (after,))
+        with contextlib.closing(sqlite3.connect(after)) as database, database:
+            row = dict(zip([c[1] for c in database.execute('PRAGMA table_info(totals)')],
+                           database.execute('SELECT * FROM totals ORDER BY window DESC LIMIT 1').fetchone()))
+            empty = {name: 0 for name in row} | {'window': row['window'] + 1, 'length_ns': row['length_ns'],
+                                                 'start_ns': row['start_ns'] + row['length_ns']}
+            database.execute(f'INSERT INTO totals({", ".join(empty)}) VALUES({", ".join("?" * len(empty))})',
+                             tuple(empty.values()))
+        figures = {f['name']: (f['before'], f['after']) for f in self.compare(before, after)['figures']}
+        self.assertEqual(figures['duration'][0], figures['duration'][1])
+
     def test_imports_without_times_have_no_duration_and_no_rates(self):
         """Their one window, and its length, are made up."""
         recordings = []

@@ -71,7 +71,8 @@ static int compare_run_take_window(struct compare_run *run, sqlite3_stmt *row)
     t->waiting_ns += (double)WAITING_NS(&times);
     if (ARRAY_FIT(run->progress, run->progress_capacity, run->progress_count + 1) != 0)
         return -ENOMEM;
-    run->seconds = (begin + length - (is_first ? 0 : absent) - run->begin_ns) / 1e9;
+    if (is_first || sqlite3_column_double(row, 2) > 0) /* else all ranks have ended */
+        run->seconds = (begin + length - (is_first ? 0 : absent) - run->begin_ns) / 1e9;
     run->progress[run->progress_count++] = (struct compare_progress){run->seconds, t->sent};
     return 0;
 }

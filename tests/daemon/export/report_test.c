@@ -188,6 +188,10 @@ static void the_duration_is_that_of_the_rank_that_was_there_for_longest(void **s
         content.ranks[i].sums.absent_ns += 400000000 + 100000000 * i;
     write_report(&extras);
     assert_non_null(strstr(text, "4 ranks on 2 nodes, 2.60 s, ended; began "));
+    for (size_t i = 0; i < content.rank_count; i++)
+        content.ranks[i].windows--; /* the last window is that of an agent which ends */
+    write_report(&extras);
+    assert_non_null(strstr(text, "4 ranks on 2 nodes, 1.60 s, ended; began "));
 }
 
 static void a_phase_of_one_community_is_called_that(void **state)
