@@ -178,6 +178,15 @@ static void hang_report_set_group_waiters(struct hang_graph *g, struct hang *han
     hang_report_set_waiters(g, hang, group->count);
 }
 
+/* Has each rank of the job been reported? What ranks do that are not watched is not known. */
+static int hang_report_knows_all(const struct hang_watch *w)
+{
+    int all = w->world <= w->seat_count;
+    for (uint32_t r = 0; r < w->seat_count && all; r++)
+        all = w->seats[r].heard != 0;
+    return all;
+}
+
 /* All known members are in the call, but the communicator has more: they have made no call on it
  * yet, so that it is not known which ranks they are. */
 static void hang_report_unknown_members(struct hang_graph *g, uint32_t n)
@@ -189,7 +198,8 @@ static void hang_report_unknown_members(struct hang_graph *g, uint32_t n)
                               : g->watch->comm_seats[comm].size;
     uint32_t index;
     if (group->behind_count > 0 || group->lower != HANG_NONE || group->members >= size ||
-        group->longest_ns < hang_threshold(g->watch, HANG_WAIT_COLLECTIVE))
+        group->longest_ns < hang_threshold(g->watch, HANG_WAIT_COLLECTIVE) ||
+        !hang_report_knows_all(g->watch))
         return;
     struct hang *hang = new_hang(g, HANG_COLLECTIVE, &index);
     if (hang == NULL)

@@ -1033,6 +1033,20 @@ static void a_first_collective_that_some_members_never_enter_hangs(void **state)
     scene_finish(s);
 }
 
+/* The members that are missing may be in the call, and one more may not. */
+static void where_ranks_are_not_watched_it_is_not_known_who_is_in_a_collective(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct wire_comm_row){.id = ROW, .size = 4, .name = "row"};
+    s->silent[6] = s->silent[7] = 1;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 2; r++)
+        enter(s, r, CALL_Barrier, ROW, PEER_NONE);
+    assert_int_equal(steps(s, 20).count, 0);
+    scene_finish(s);
+}
+
 /* As a program waits for those that it has started. */
 static void ranks_that_disconnect_from_another_program_do_not_hang(void **state)
 {
@@ -1712,6 +1726,7 @@ int main(void)
         cmocka_unit_test(ranks_that_all_wait_for_another_program_do_not_hang),
         cmocka_unit_test(ranks_of_this_program_that_wait_on_an_intercommunicator_hang),
         cmocka_unit_test(a_first_collective_that_some_members_never_enter_hangs),
+        cmocka_unit_test(where_ranks_are_not_watched_it_is_not_known_who_is_in_a_collective),
         cmocka_unit_test(ranks_that_disconnect_from_another_program_do_not_hang),
         cmocka_unit_test(ranks_that_wait_in_one_sided_calls_hang),
         cmocka_unit_test(a_rank_in_a_one_sided_call_is_still_named_when_others_wait_for_it),
