@@ -132,6 +132,15 @@ static void fill_group(struct hang_graph *g, struct hang *hang, const struct han
     hang->arrived = group->count;
 }
 
+/* Does a rank still work, for which others wait that have done theirs and are in MPI_Finalize? */
+static int hang_report_has_more_work(const struct hang_graph *g, const struct hang_group *group,
+                                     uint32_t rank)
+{
+    const struct hang_seat *s = hang_graph_seat(g, rank);
+    return group->call == CALL_Finalize && s->state != HANG_DEAD && s->state != HANG_IS_STOPPED &&
+           g->watch->end_ns - s->moved_ns < g->watch->params.for_ns;
+}
+
 /* Finds the ranks that a group waits for and that do not wait themselves; only urgent ones where
  * the wait is not long. Ranks of other hangs are left out. @return how many are in g->named */
 static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_group *group,
@@ -142,7 +151,8 @@ static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_gr
     uint32_t to = g->edge_of[g->watch->seat_count + (uint32_t)(group - g->groups) + 1];
     for (uint32_t e = from; e < to; e++) {
         uint32_t rank = g->edges[e].to;
-        if (rank >= g->watch->seat_count || hang_graph_is_stuck(g, rank))
+        if (rank >= g->watch->seat_count || hang_graph_is_stuck(g, rank) ||
+            hang_report_has_more_work(g, group, rank))
             continue;
         if (!is_long && !is_urgent(g, rank, group->longest_ns))
             continue;

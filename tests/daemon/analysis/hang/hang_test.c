@@ -979,6 +979,25 @@ static void a_rank_outside_that_others_need_to_use_a_file_is_where_to_look(void 
     scene_finish(s);
 }
 
+/* As where some members of an ensemble have done their work: the others go on with theirs. */
+static void ranks_that_wait_in_finalize_for_ranks_that_communicate_do_not_hang(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Finalize, 0, PEER_NONE);
+    enter(s, 1, CALL_Finalize, 0, PEER_NONE);
+    assert_int_equal(steps(s, 60).count, 0);
+    leave(s, 2, 'R');
+    leave(s, 3, 'R');
+    assert_int_equal(steps(s, 8).count, 0);
+    const struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.list[0].title,
+                        "ranks 2-3 have not arrived in MPI_Finalize on MPI_COMM_WORLD");
+    scene_finish(s);
+}
+
 /* As a program waits in a barrier for those that it has started. */
 static void ranks_that_all_wait_for_another_program_do_not_hang(void **state)
 {
@@ -1723,6 +1742,7 @@ int main(void)
         cmocka_unit_test(a_standstill_names_the_rank_outside),
         cmocka_unit_test(ranks_that_all_use_a_file_together_do_not_hang),
         cmocka_unit_test(a_rank_outside_that_others_need_to_use_a_file_is_where_to_look),
+        cmocka_unit_test(ranks_that_wait_in_finalize_for_ranks_that_communicate_do_not_hang),
         cmocka_unit_test(ranks_that_all_wait_for_another_program_do_not_hang),
         cmocka_unit_test(ranks_of_this_program_that_wait_on_an_intercommunicator_hang),
         cmocka_unit_test(a_first_collective_that_some_members_never_enter_hangs),
