@@ -115,10 +115,10 @@ static int report_alert_is_open(const struct report_alert *a)
     return strcmp(a->state, "firing") == 0;
 }
 
-/* Did an alert last as long as the job? Those that are over may be so because the job has ended. */
-static int report_alert_lasts(const struct report_data *d, const struct report_alert *a)
+/* Did an alert last as long as the job? One that is over may be so because the job has ended. */
+static int report_alert_lasts(const struct report_alert *a)
 {
-    return report_alert_is_open(a) || a->until_ns >= d->end_ns;
+    return report_alert_is_open(a) || text_begins(a->text, "over: the job has ended");
 }
 
 /* Time of the job that was lost; a hang costs as long as it lasts. */
@@ -137,7 +137,7 @@ static const struct report_alert *report_worst_alert(const struct report_data *d
         const struct report_alert *a = &d->alerts[i];
         if (strcmp(a->severity, "info") == 0)
             continue;
-        int rank = report_alert_is_open(a) + report_alert_lasts(d, a);
+        int rank = report_alert_is_open(a) + report_alert_lasts(a);
         if (worst == NULL || rank > worst_rank ||
             (rank == worst_rank && report_alert_loss(a) > report_alert_loss(worst))) {
             worst = a;
@@ -164,7 +164,7 @@ static void report_put_summary(const struct page *p)
                 d->cut_short ? "until the recording ends" : "from the begin to the end");
         return;
     }
-    const int open = report_alert_is_open(worst), lasts = report_alert_lasts(d, worst);
+    const int open = report_alert_is_open(worst), lasts = report_alert_lasts(worst);
     fprintf(p->out, "<p class=\"state %s\">%s", lasts ? "bad" : "was",
             open    ? "Not well since "
             : lasts ? "Not well from "

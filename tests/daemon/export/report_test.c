@@ -331,12 +331,16 @@ static void a_job_that_ends_while_it_is_slow_is_not_well_at_the_end(void **state
 {
     (void)state;
     struct report_extras extras = {.mapping_none = "None."};
-    change("UPDATE alert SET state = 'resolved', title = 'it is slow', updated_ns = "
-           "(SELECT max(start_ns + length_ns) FROM totals)");
+    change("UPDATE alert SET state = 'resolved', title = 'it is slow', text = 'over: the job has "
+           "ended; since 10:00:00 it is slow'");
     write_report(&extras);
     assert_non_null(strstr(text,
                            "<p class=\"state bad\">Not well from 1.00 s after the begin to the "
                            "end: it is slow."));
+    change("UPDATE alert SET text = 'over: ranks move again', updated_ns = "
+           "(SELECT max(start_ns + length_ns) FROM totals)");
+    write_report(&extras);
+    assert_non_null(strstr(text, "Well at the end, but not from "));
 }
 
 static void a_long_hang_is_worse_than_a_short_loss(void **state)
