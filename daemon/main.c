@@ -19,6 +19,7 @@
 #include "proto/endpoint.h"
 #include "proto/host.h"
 #include "proto/log.h"
+#include "proto/quantity.h"
 #include "version.h"
 
 #include <errno.h>
@@ -554,9 +555,9 @@ static int daemon_read_command_line(struct daemon *d, int argc, char **argv)
         return EXIT_USAGE;
     if (verdict != OPTIONS_CHECK)
         return -1;
-    printf("%s: %zu rules, %zu sinks\n",
-           d->options.rules == NULL ? "built-in rules" : d->options.rules, d->rules.count,
-           d->rules.sink_count);
+    printf("%s: %s, %s\n", d->options.rules == NULL ? "built-in rules" : d->options.rules,
+           quantity_things(d->rules.count, "rule").text,
+           quantity_things(d->rules.sink_count, "sink").text);
     rules_finish(&d->rules);
     return daemon_end_output();
 }
