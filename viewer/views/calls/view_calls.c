@@ -2,6 +2,8 @@
  * region. */
 #include "viewer/views/views.h"
 
+#include "daemon/analysis/tables/key_table.h"
+
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 
@@ -11,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW = 26, HEAD = 70, GROUPS = 4096 }; /* HEAD: what is above and below the rows */
+enum { ROW = 26, HEAD = 70 }; /* HEAD: what is above and below the rows */
 enum { NAME, COMM, REGION, COUNT, BYTES, BYTES_IN, TIME, MEAN, LONGEST, SHARE, BAR, COLUMNS };
 
 static const struct table calls_table = {
@@ -35,7 +37,6 @@ static const struct table calls_table = {
 
 /* Calls that are summed in one row. */
 struct group {
-    uint64_t key;
     uint32_t number; /* index of one kind of call in the group */
     uint32_t kinds;
     uint8_t comms, regions; /* 1: of several */
@@ -57,23 +58,22 @@ static uint64_t calls_view_group_key(const struct stage *s, uint32_t number)
     }
 }
 
-static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
+/* @param groups  by number of their key @return how many groups there are */
+static uint32_t calls_view_gather(const struct stage *s, struct group **groups)
 {
     const struct range *r = s->range;
-    uint32_t n = 0;
+    struct key_table keys = {0};
+    size_t capacity = 0;
     for (uint32_t i = 0; i < r->calls.count; i++) {
         const uint64_t *f = r->calls.figures + (size_t)i * CALLS_COLUMNS;
         if (!f[CALLS_COUNT] && !f[CALLS_TIME_NS])
             continue;
-        uint64_t key = calls_view_group_key(s, i);
-        uint32_t k = 0;
-        while (k < n && groups[k].key != key)
-            k++;
-        if (k == n && n == GROUPS)
-            continue;
-        if (k == n)
-            groups[n++] = (struct group){.key = key, .number = i};
-        struct group *g = &groups[k];
+        const struct key key = {0, calls_view_group_key(s, i)};
+        const uint32_t k = KEY_TABLE_EXTEND(&keys, key, UINT32_MAX, *groups, capacity);
+        if (k == KEY_NONE)
+            break; /* no memory */
+        struct group *g = *groups + k;
+        g->number = g->kinds ? g->number : i;
         const struct model_call own = model_call_at(s->model, i),
                                 first = model_call_at(s->model, g->number);
         g->kinds++;
@@ -84,7 +84,9 @@ static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
         for (int c = CALLS_LONGEST_NS; c < CALLS_COLUMNS; c++)
             g->sums[c] = f[c] > g->sums[c] ? f[c] : g->sums[c];
     }
-    return n;
+    const uint32_t count = keys.count;
+    key_table_finish(&keys);
+    return count;
 }
 
 static double calls_view_figure(const struct group *g, int column)
@@ -127,8 +129,8 @@ static void calls_view_format_comm(const struct stage *s, uint32_t index, char *
     if (!c || !c->id)
         snprintf(out, capacity, "\xe2\x80\x93");
     else
-        snprintf(out, capacity, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
-                 quantity_grouped(c->size).text);
+        snprintf(out, capacity, "%s, %s rank%s", c->name[0] ? c->name : "unnamed",
+                 quantity_grouped(c->size).text, c->size == 1 ? "" : "s");
 }
 
 struct names {
@@ -213,6 +215,8 @@ static void calls_view_add_table(struct stage *s, struct box panel, struct group
     struct order o = {sorted,
                       s->ui->list.sort[LIST_CALLS] < 0 || s->ui->list.descending[LIST_CALLS]};
     struct table table = calls_table;
+    if (s->ui->group == GROUP_REGION || (s->ui->group == GROUP_NONE && s->model->region_count > 1))
+        table.columns[REGION].drop = 0; /* rows differ by it */
     qsort_r(groups, n, sizeof *groups, calls_view_compare, &o);
     double total[2] = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
@@ -235,8 +239,8 @@ static void calls_layout(struct stage *s, struct box box)
     static const char *const by[] = {"function", "communicator", "region", "each"};
     struct box panel = box_inset(box, 14, 10);
     char what[128];
-    struct group *groups = malloc(GROUPS * sizeof *groups);
-    uint32_t n = groups ? calls_view_gather(s, groups) : 0;
+    struct group *groups = NULL;
+    uint32_t n = calls_view_gather(s, &groups);
     if (n)
         panel = piece_list_panel(panel, HEAD, n, ROW);
     piece_panel(s, panel, "calls");
