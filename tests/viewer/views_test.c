@@ -1847,6 +1847,41 @@ static void the_list_of_jobs_has_the_newest_figures_of_the_job_in_view(void **st
     model_destroy(m);
 }
 
+/* The daemon counts all recordings that it writes, which are those of jobs that run. */
+static void the_size_of_a_recording_is_shown_where_it_is_that_of_the_job(void **state)
+{
+    (void)state;
+    struct model *m = model_of(64, 3, 0);
+    struct desk d;
+    struct model_job_row *jobs = calloc(2, sizeof *jobs);
+    assert_non_null(jobs);
+    jobs[0] = m->jobs[0];
+    strcpy(jobs[1].job, "48214.0");
+    strcpy(jobs[1].state, "running");
+    free(m->jobs);
+    m->jobs = jobs;
+    for (int view = 0; view < 2; view++) {
+        desk_open(&d, 1600, 900, 1, THEME_DARK, view ? VIEW_MONITOR : VIEW_OVERVIEW);
+        strcpy(m->state, "running");
+        m->job_count = 1;
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "holter-48213.hrec"));
+        assert_non_null(find_text(&d.scene, "212\xc2\xa0MiB"));
+        m->job_count = 2;
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "holter-48213.hrec"));
+        assert_null(find_text(&d.scene, "212\xc2\xa0MiB"));
+        strcpy(m->jobs[0].state, "ended");
+        strcpy(m->state, "ended");
+        desk_layout(&d, m);
+        assert_non_null(find_text(&d.scene, "recorded in holter-48213.hrec"));
+        assert_null(find_text(&d.scene, "212\xc2\xa0MiB"));
+        strcpy(m->jobs[0].state, "running");
+        desk_close(&d);
+    }
+    model_destroy(m);
+}
+
 static void a_job_of_one_window_has_sums_and_nothing_over_time(void **state)
 {
     (void)state;
@@ -2441,6 +2476,7 @@ int main(void)
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_list_of_jobs_has_the_newest_figures_of_the_job_in_view),
+        cmocka_unit_test(the_size_of_a_recording_is_shown_where_it_is_that_of_the_job),
         cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
         cmocka_unit_test(of_counters_without_times_neither_times_nor_rates_are_shown),
         cmocka_unit_test(the_overview_of_a_fault_says_where_why_and_what_to_do),

@@ -482,6 +482,14 @@ int model_ended(const struct model *m)
     return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
 }
 
+uint64_t model_recorded_bytes(const struct model *m)
+{
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < m->job_count; i++)
+        running += !strcmp(m->jobs[i].state, "running");
+    return running == 1 && !model_ended(m) ? m->daemon.recorded_bytes : 0;
+}
+
 int model_can_read_back(const struct model *m)
 {
     return m->job[0] && !model_ended(m) && !m->playback.known;

@@ -271,6 +271,9 @@ double model_time_of_ranks(const struct window_totals *window);
 /** 1 when the job will send nothing more. */
 int model_ended(const struct model *model);
 
+/** Bytes of the recording of the job; 0: not known, as the daemon counts all that it writes. */
+uint64_t model_recorded_bytes(const struct model *model);
+
 /** May its agents be asked for the last calls of its ranks? Not those of a replay. */
 int model_can_read_back(const struct model *model);
 

@@ -296,11 +296,11 @@ static void frame_format_recording(const struct stage *s, char *out, size_t capa
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
         snprintf(out, capacity, "recording stopped: %s", m->daemon.recorder_error);
-    } else if (m->recording[0] && m->daemon.recorded_bytes) {
-        snprintf(out, capacity, "recording %s %s", text_base_name(m->recording),
-                 format_si((double)m->daemon.recorded_bytes, "B").text);
     } else if (m->recording[0]) {
-        snprintf(out, capacity, "recording %s", text_base_name(m->recording));
+        const uint64_t bytes = model_recorded_bytes(m);
+        snprintf(out, capacity, "%s %s%s%s", model_ended(m) ? "recorded in" : "recording",
+                 text_base_name(m->recording), bytes ? " " : "",
+                 bytes ? format_si((double)bytes, "B").text : "");
     } else if (m->job[0]) {
         snprintf(out, capacity, "not recording");
     } else {

@@ -45,6 +45,7 @@ static void monitor_add_cost(struct monitor_pen *p, const struct monitor_cost *c
 {
     const struct theme *t = p->stage->brush.theme;
     const struct model *m = p->stage->model;
+    const uint64_t recorded = model_recorded_bytes(m);
     if (c->measured)
         monitor_add(p, t->text, "probe", "%s for each MPI call", format_duration(c->call_ns).text);
     if (c->rated) {
@@ -58,9 +59,7 @@ static void monitor_add_cost(struct monitor_pen *p, const struct monitor_cost *c
                     quantity_things(m->daemon.clients, "viewer").text);
     if (m->recording[0])
         monitor_add(p, t->text, "recording", "%s%s%s", text_base_name(m->recording),
-                    m->daemon.recorded_bytes ? ", " : "",
-                    m->daemon.recorded_bytes ? format_si((double)m->daemon.recorded_bytes, "B").text
-                                             : "");
+                    recorded ? ", " : "", recorded ? format_si((double)recorded, "B").text : "");
 }
 
 static void monitor_add_losses(struct monitor_pen *p, const struct monitor_cost *c)
