@@ -420,6 +420,31 @@ static void the_tooltip_of_the_matrix_has_the_figures_of_both_runs(void **state)
     model_destroy(m[1]);
 }
 
+static void figures_of_both_runs_are_not_cut(void **state)
+{
+    (void)state;
+    const struct wire_pair_row pair = {.source = 1, .destination = 2, .messages = 1, .bytes = 8};
+    struct model *m[] = {model_of_pairs(&pair, 1), model_of_pairs(&pair, 1)};
+    struct other_run other = {.model = m[1], .names = {"a.hrec", "b.hrec"}};
+    struct desk d;
+    int whole = 0;
+    assert_true(other_run_update(&other, m[0], RANGE_START, 0, 0) >= 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+    d.ui.time.range = RANGE_START;
+    d.ui.network.other = &other;
+    desk_layout(&d, m[0]);
+    for (size_t i = 0; i < d.scene.item_count; i++) /* 8 bytes in a microsecond */
+        whole += d.scene.items[i].kind == SCENE_TEXT &&
+                 !strcmp(scene_text_of(&d.scene, &d.scene.items[i]), "7.63\xc2\xa0MiB/s");
+    assert_int_equal(whole, 2);
+    assert_non_null(find_text(&d.scene, "half sent after"));
+    d.ui.network.other = NULL;
+    other_run_finish(&other);
+    desk_close(&d);
+    model_destroy(m[0]);
+    model_destroy(m[1]);
+}
+
 /* A cell of several ranks may reach beyond the last one. */
 static void tooltips_name_no_rank_that_the_job_does_not_have(void **state)
 {
@@ -2427,6 +2452,7 @@ int main(void)
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(a_cell_of_the_matrix_is_at_least_a_group_of_ranks),
         cmocka_unit_test(the_tooltip_of_the_matrix_has_the_figures_of_both_runs),
+        cmocka_unit_test(figures_of_both_runs_are_not_cut),
         cmocka_unit_test(tooltips_name_no_rank_that_the_job_does_not_have),
         cmocka_unit_test(latency_stands_under_the_curve),
         cmocka_unit_test(what_marks_of_latency_mean_stands_below_their_title),

@@ -39,17 +39,17 @@ static void runs_add_line(const struct stage *s, struct box line, const char *na
                           const struct quantity values[2], double ratio, int rate)
 {
     const struct theme *t = s->brush.theme;
-    const int known = isfinite(ratio) && fabs(ratio - 1) >= 0.0005;
+    const int known = isfinite(ratio) && fabs(ratio - 1) >= 0.0005, tenths = ratio < 10.9995;
     const double w = line.w;
-    scene_text(s->brush.scene, line.x, line.y, w * 0.34, TEXT_SMALL, 0, t->second, name);
-    scene_text(s->brush.scene, line.x + w * 0.34, line.y, w * 0.21, TEXT_SMALL,
+    scene_text(s->brush.scene, line.x, line.y, w * 0.32, TEXT_SMALL, 0, t->second, name);
+    scene_text(s->brush.scene, line.x + w * 0.32, line.y, w * 0.24, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES, t->text, values[0].text);
-    scene_text(s->brush.scene, line.x + w * 0.56, line.y, w * 0.21, TEXT_SMALL,
+    scene_text(s->brush.scene, line.x + w * 0.56, line.y, w * 0.24, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES, t->text, values[1].text);
     if (known)
-        scene_textf(s->brush.scene, line.x + w * 0.78, line.y, w * 0.22, TEXT_SMALL,
+        scene_textf(s->brush.scene, line.x + w * 0.80, line.y, w * 0.20, TEXT_SMALL,
                     TEXT_RIGHT | TEXT_FIGURES, (ratio < 1) != rate ? t->info : t->bad,
-                    "%+.1f\xc2\xa0%%", (ratio - 1) * 100);
+                    "%+.*f\xc2\xa0%%", tenths, (ratio - 1) * 100);
 }
 
 /* Load of the links: known while a view of the network is in sight. Totals of two networks are
