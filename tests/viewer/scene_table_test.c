@@ -183,6 +183,31 @@ static void a_panel_is_copied_line_by_line_without_its_buttons(void **state)
     desk_close(&d);
 }
 
+/* Programs, communicators and hosts may have any name, and what is copied goes to terminals. */
+static void a_control_character_in_a_name_neither_ends_a_line_nor_is_copied(void **state)
+{
+    static const char *const rows[][3] = {{"n1\nrm \x1b[31m", "1", "2"}};
+    struct scene s = {0};
+    struct scene_table t = {0};
+    struct desk d;
+    char *dump = NULL;
+    size_t bytes;
+    (void)state;
+    desk_open(&d, 400, 300, 1, THEME_DARK, VIEW_NODES);
+    list_scene(&s, &d, rows, 0, 1, 99);
+    scene_table_add_list(&t, &s, ui_list_area(&s, LIST_NODES));
+    check_print(&t, TABLE_TEXT, "node         bytes  waits\nn1?rm ?[31m      1      2\n");
+    FILE *file = open_memstream(&dump, &bytes);
+    scene_dump(&s, file);
+    fclose(file);
+    assert_non_null(strstr(dump, "n1?rm ?[31m"));
+    assert_null(strchr(dump, '\x1b'));
+    free(dump);
+    scene_table_finish(&t);
+    scene_finish(&s);
+    desk_close(&d);
+}
+
 /* Each of the tables has a cell with a title in all its rows. */
 static void every_table_of_a_job_has_titles_and_cells(void **state)
 {
@@ -231,6 +256,7 @@ int main(void)
         cmocka_unit_test(of_selected_rows_only_these_are_copied),
         cmocka_unit_test(what_is_no_figure_of_one_unit_stays_as_it_is_shown),
         cmocka_unit_test(a_panel_is_copied_line_by_line_without_its_buttons),
+        cmocka_unit_test(a_control_character_in_a_name_neither_ends_a_line_nor_is_copied),
         cmocka_unit_test(every_table_of_a_job_has_titles_and_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

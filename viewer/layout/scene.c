@@ -3,6 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/plain_text.h"
+#include "proto/utf8.h"
 #include "viewer/layout/mix.h"
 #include "viewer/layout/widgets.h"
 
@@ -600,9 +601,13 @@ void scene_dump(const struct scene *s, FILE *out)
             fprintf(out, "  %s %.1f,%.1f %.1fx%.1f #%08x", kinds[item->kind], item->box.x,
                     item->box.y, item->box.w, item->box.h, item->color);
             if (item->kind == SCENE_TEXT) {
-                fprintf(out, " %s", scene_text_of(s, item));
-                if (item->whole_count)
-                    fprintf(out, " (of: %s)", scene_whole_text(s, item));
+                fputc(' ', out);
+                utf8_print_plain(out, scene_text_of(s, item));
+                if (item->whole_count) {
+                    fputs(" (of: ", out);
+                    utf8_print_plain(out, scene_whole_text(s, item));
+                    fputc(')', out);
+                }
             } else if (item->image)
                 fprintf(out, " %dx%d cells", item->image->w, item->image->h);
             else if (item->count)

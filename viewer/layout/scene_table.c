@@ -407,7 +407,8 @@ static void table_print_row(const struct scene_table *t, const struct scene_tabl
         const char *cell = row->cells[c] ? row->cells[c] : "";
         int pad = t->lines ? 0 : widths[c] - text_letters(cell);
         if (*cell)
-            fprintf(out, "%*s%s", gap + (units[c] ? pad : 0), "", cell);
+            fprintf(out, "%*s", gap + (units[c] ? pad : 0), "");
+        utf8_print_plain(out, cell);
         gap = *cell ? 2 + (units[c] ? 0 : pad) : gap + pad + (widths[c] ? 2 : 0);
     }
     fputc('\n', out);
