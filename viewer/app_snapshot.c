@@ -5,8 +5,10 @@
 #include "holter/error.h"
 #include "holter/plain_text.h"
 #include "proto/client.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 
 #define LOG_TOPIC "view"
@@ -58,6 +60,34 @@ static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
     if (still)
         return waited >= 1; /* the last windows and sums arrive together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
+}
+
+/* What grows while a recording is played, of both runs; reports of a daemon on itself do not count.
+ */
+static uint64_t app_snapshot_progress(const struct app *a)
+{
+    const struct model *const models[] = {a->model, a->other_model};
+    uint64_t sum = 0;
+    for (int i = 0; i < 2; i++)
+        if (models[i])
+            sum += models[i]->series.first + models[i]->series.count + models[i]->details_version +
+                   models[i]->playback.version;
+    return sum;
+}
+
+/* @return 0, or a negative error, which is logged: the job has nothing of the span of time */
+static int app_snapshot_check_span(const struct app *a)
+{
+    const struct options *o = a->options;
+    int64_t begin, end;
+    ui_whole_time(a->model, &begin, &end);
+    const int64_t from = isnan(o->from) ? begin : ui_time_of(a->model, o->from),
+                  to = isnan(o->to) ? end : ui_time_of(a->model, o->to);
+    if (end <= begin || (from < to && from < end && to > begin))
+        return 0;
+    log_error("the job, %s long, has nothing between --from and --to",
+              quantity_duration((double)(end - begin)).text);
+    return -HOLTER_ERANGE;
 }
 
 /* Waits for the picture of the CommGram that the command line requests. */
@@ -149,9 +179,10 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     uint64_t news_ms = start_ms, facts = 0, longest_ms = (uint64_t)(o->after * 1000) + SILENCE_MS;
     while (!error && !app_snapshot_complete(&a, start_ms)) {
         app_snapshot_wait(&a);
-        if (o->play && a.model->version != facts)
+        const uint64_t progress = app_snapshot_progress(&a);
+        if (o->play && progress != facts)
             news_ms = app_now_ms(); /* a long recording is played as long as it needs */
-        facts = a.model->version;
+        facts = progress;
         if (*stop)
             error = -EINTR;
         else if (a.ui.connection.state == CLIENT_REFUSED)
@@ -163,6 +194,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
             log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
                       a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
     }
+    error = error ? error : app_snapshot_check_span(&a);
     if (!error) {
         app_set_span(&a);
         error = await_suggestions(&a, stop);

@@ -47,6 +47,15 @@ class Pictures(unittest.TestCase):
         self.assertEqual(0, finished.status, finished)
         self.assertEqual('/dev/null', os.readlink(null))
 
+    def test_a_time_that_the_job_does_not_have_is_reported(self):
+        recording = os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')
+        path = os.path.join(self.place.dir, 'none.png')
+        for span in (['--from', '100', '--to', '200'], ['--to', '-60'], ['--from', '30', '--to', '-30']):
+            finished = self.place.holter('view', '--snapshot', path, *span, recording).finish()
+            self.assertEqual(1, finished.status, finished)
+            self.assertIn('43.5 s long', finished.err)
+            self.assertFalse(os.path.exists(path))
+
     def test_every_view_of_a_running_job_in_the_size_that_was_asked_for(self):
         control = os.path.join(self.place.dir, 'control')
         os.mkdir(control)
