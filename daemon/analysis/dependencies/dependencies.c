@@ -63,7 +63,7 @@ static struct dependency_event dependencies_event_of(const struct dependency_end
     return (struct dependency_event){
         .bytes = end->bytes,
         .begin_ns = end->begin_ns,
-        .end_ns = end->collective && !end->receive ? end->begin_ns : end->end_ns,
+        .end_ns = end->open || (end->collective && !end->receive) ? end->begin_ns : end->end_ns,
         .rank = end->rank,
         .peer = end->peer,
         .tag = end->tag,

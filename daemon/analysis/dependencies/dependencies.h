@@ -40,9 +40,10 @@
  * all receives of a node precede all its sends, the graph of nodes is acyclic where the order of
  * events is. The layer of a node is the longest chain of nodes before it.
  *
- * Lateness. Of an event: its end (of one that enters a collective its begin) less the earliest one
- * of its step. What it adds to the greatest
- * lateness of those that it depends on was caused in its rank, since the event before.
+ * Lateness. Of an event: its end less the earliest one of its step. Of one that enters a collective
+ * its begin counts, and of a send whose call receives as well (MPI_Sendrecv), or goes on: there it
+ * is not known when the send ended, and who waits in it is not late. What an event adds to the
+ * greatest lateness of those that it depends on was caused in its rank, since the event before.
  *
  * All of it takes O(n log n) for n ends. */
 #ifndef HOLTER_DAEMON_ANALYSIS_DEPENDENCIES_DEPENDENCIES_H
@@ -53,7 +54,8 @@
 /** A send or a receive; or one end of a collective, which a rank enters or leaves. */
 struct dependency_event {
     uint64_t bytes;
-    int64_t begin_ns, end_ns; /**< of its call; both its begin where it enters a collective */
+    int64_t begin_ns, end_ns; /**< of its call; both its begin where it enters a collective, or is
+                                   the send of a call that receives or goes on */
     uint64_t lateness_ns;     /**< against the earliest event of its step */
     uint64_t caused_ns;       /**< of that, not inherited from an event that it depends on */
     uint32_t rank, peer;      /**< of a collective its root, or DEPENDENCY_NONE */

@@ -63,6 +63,8 @@ struct dependency_end {
     uint16_t started;   /**< it enters a collective: the call that names it, as MPI_Iallreduce */
     uint8_t receive;    /**< or it leaves */
     uint8_t collective; /**< it is an end of one: begin_ns and end_ns are those of the call */
+    uint8_t open;       /**< a send that may have ended before its call, which receives, too, or
+                             goes on */
 };
 
 struct dependency_thread {

@@ -236,6 +236,73 @@ static void receives_take_messages_in_the_order_of_their_posts_not_of_their_ends
     finish(&m);
 }
 
+/* Three ranks pass messages round with MPI_Sendrecv. Rank 0 enters it later by 500; so rank 1
+ * leaves it later. @param until_ns  0, or until when rank 1 has been waiting, for what rank 0 never
+ * sends */
+static struct made exchange_in_a_ring(int64_t until_ns)
+{
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        const uint32_t thread = dependency_calls_thread(&m.calls, rank, 0, host, INT64_MAX);
+        const int64_t begin_ns = rank == 0 ? 600 : 100;
+        struct dependency_record sent =
+            record(0, begin_ns, (rank + 1) % 3, EVENT_SEND | EVENT_POST | EVENT_DONE);
+        sent.call = CALL_Sendrecv;
+        sent.end_ns = rank == 2 ? 110 : 610;
+        if (until_ns > 0 && rank == 0)
+            continue;
+        if (until_ns > 0 && rank == 1) {
+            sent.running = 1;
+            sent.end_ns = until_ns;
+        }
+        add(&m.calls, thread, sent);
+        struct dependency_record received = sent;
+        received.number = 1;
+        received.peer = (rank + 2) % 3;
+        received.flags = EVENT_RECV | EVENT_POST | EVENT_DONE;
+        add(&m.calls, thread, received);
+    }
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    return m;
+}
+
+static void who_waits_in_a_send_and_receive_has_not_sent_late(void **state)
+{
+    (void)state;
+    struct made m = exchange_in_a_ring(0);
+    assert_int_equal(m.d.counts.matched, 3);
+    assert_int_equal(event_of(&m.d, 0, 0)->caused_ns, 500);
+    for (uint32_t rank = 1; rank < 3; rank++) {
+        assert_int_equal(event_of(&m.d, rank, 0)->lateness_ns, 0);
+        assert_int_equal(event_of(&m.d, rank, 0)->caused_ns, 0);
+        assert_int_equal(event_of(&m.d, rank, 1)->caused_ns, 0);
+    }
+    assert_int_equal(event_of(&m.d, 1, 1)->lateness_ns, 500); /* inherited */
+    finish(&m);
+    m = exchange_in_a_ring(99999);
+    assert_int_equal(event_of(&m.d, 1, 0)->caused_ns, 0);
+    finish(&m);
+}
+
+/* As where the receiver does not come. */
+static void a_send_that_goes_on_is_not_late_by_that(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct dependency_record sent = record(0, 100, 2, EVENT_SEND | EVENT_POST | EVENT_DONE);
+        sent.call = CALL_Send;
+        sent.running = rank == 1;
+        sent.end_ns = rank == 1 ? 99999 : 101;
+        add(&m.calls, dependency_calls_thread(&m.calls, rank, 0, host, INT64_MAX), sent);
+    }
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(event_of(&m.d, 1, 0)->lateness_ns, 0);
+    finish(&m);
+}
+
 static void what_is_no_message_is_no_event_and_what_is_not_known_is_counted(void **state)
 {
     (void)state;
@@ -663,6 +730,8 @@ int main(void)
         cmocka_unit_test(where_the_reference_of_the_job_is_known_latency_is_by_that),
         cmocka_unit_test(load_balance_is_the_deviation_by_the_mean_deviation),
         cmocka_unit_test(receives_take_messages_in_the_order_of_their_posts_not_of_their_ends),
+        cmocka_unit_test(who_waits_in_a_send_and_receive_has_not_sent_late),
+        cmocka_unit_test(a_send_that_goes_on_is_not_late_by_that),
         cmocka_unit_test(what_is_no_message_is_no_event_and_what_is_not_known_is_counted),
         cmocka_unit_test(a_thread_begins_again_after_a_gap_and_at_a_cancelled_send),
         cmocka_unit_test(records_that_contradict_each_other_are_rejected_and_never_a_cycle),
