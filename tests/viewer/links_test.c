@@ -525,6 +525,18 @@ static void without_messages_counters_are_ranked(void **state)
     drag(b, x, y, x, y);
     assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 10)->row, 10);
     SEEN("0.5x"); /* link 10 of the mean load, by whatever the list is ordered */
+    const struct wire_pair_row own = {.source = 3, .destination = 3, .messages = 2, .bytes = 9};
+    struct wire_message m = {.type = WIRE_TYPE_PAIR_WINDOW};
+    m.pair_window = (struct wire_pair_window){.job = "48213.0",
+                                              .window = b->net.job.window - 1,
+                                              .windows = 1,
+                                              .pairs = &own,
+                                              .pairs_count = 1};
+    desk_apply(b->model, &m, 0);
+    lay_out(b);
+    SEEN("all messages stayed within nodes: as interfaces counted");
+    SEEN("All messages stayed within nodes.");
+    NOT_SEEN("only counters");
     desk_close(&b->desk);
     synthetic_network_finish(&b->net);
     model_destroy(b->model);

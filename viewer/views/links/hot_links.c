@@ -670,8 +670,10 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
     }
     struct quantity range = piece_pairs_range_text(s);
     if (d->measured) {
-        snprintf(out, capacity, "no messages %s: as interfaces counted, %s",
-                 hot_links_have_collectives(s, d) ? "but those inside collectives" : "known",
+        snprintf(out, capacity, "%s: as interfaces counted, %s",
+                 s->range->flows.local_bytes        ? "all messages stayed within nodes"
+                 : hot_links_have_collectives(s, d) ? "no messages but those inside collectives"
+                                                    : "no messages known",
                  range.text);
         return;
     }

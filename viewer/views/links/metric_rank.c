@@ -289,8 +289,9 @@ void metric_rank_layout(struct stage *s, struct box panel)
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
-                        piece_loads_are_measured(s) ? "No messages are known, only counters."
-                                                    : NULL);
+                        f->local_bytes                ? "All messages stayed within nodes."
+                        : piece_loads_are_measured(s) ? "No messages are known, only counters."
+                                                      : NULL);
         return;
     }
     if (equal) {
