@@ -428,6 +428,10 @@ static void a_phase_is_described_alike_by_curve_and_column(void **state)
         assert_true(says(f, "drawn as 16 bars"));
         assert_true(!c->returned || says(f, "returns to the pattern of phase"));
     }
+    for (uint32_t k = 0; k < f->model->commgram.now.column_count; k++)
+        f->model->commgram.now.columns[k].communities = f->model->commgram.now.columns[k].ranks = 1;
+    desk_layout(&f->desk, f->model);
+    assert_true(says(f, "1 rank in 1 community, modularity"));
     f->desk.ui.mouse.x += 1.2 / 3 * 5 / 60 * time.box.w; /* the last third of a phase is silent */
     for (int i = 0; i < 2; i++)
         desk_layout(&f->desk, f->model);

@@ -62,8 +62,9 @@ static void commgram_tips_add_communities_line(struct stage *s, uint64_t communi
                                                uint64_t ranks, double modularity)
 {
     struct quantity how = quantity_print(isnan(modularity) ? "" : ", modularity %.2f", modularity);
-    tooltip_add(&s->tip, 0, "%s %ss in %s communities%s", quantity_grouped(ranks).text,
-                s->model->group > 1 ? "group" : "rank", quantity_grouped(communities).text,
+    tooltip_add(&s->tip, 0, "%s %s%s in %s %s%s", quantity_grouped(ranks).text,
+                s->model->group > 1 ? "group" : "rank", ranks == 1 ? "" : "s",
+                quantity_grouped(communities).text, communities == 1 ? "community" : "communities",
                 how.text);
 }
 
