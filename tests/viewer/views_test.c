@@ -153,6 +153,18 @@ static int is_ordered_by(const struct scene *s, uint64_t column)
     return 0;
 }
 
+static void the_header_of_a_job_of_one_rank_is_about_one(void **state)
+{
+    (void)state;
+    struct model *m = model_of(1, 3, 0);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_OVERVIEW);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, " 1 rank on 1 node "));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void every_title_that_can_be_clicked_orders_its_list(void **state)
 {
     static const enum view_id lists[] = {VIEW_PAIRS, VIEW_RANKS, VIEW_CALLS};
@@ -2444,6 +2456,7 @@ int main(void)
         cmocka_unit_test(every_view_keeps_its_panels),
         cmocka_unit_test(without_data_every_view_says_so),
         cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
+        cmocka_unit_test(the_header_of_a_job_of_one_rank_is_about_one),
         cmocka_unit_test(every_title_that_can_be_clicked_orders_its_list),
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
         cmocka_unit_test(beside_the_matrix_are_the_distances_that_carry_most),

@@ -120,9 +120,10 @@ static void frame_format_facts(const struct stage *s, char *out, size_t capacity
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
     frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     int64_t length = m->start_ns ? (int64_t)(until - m->start_ns) : 0;
-    snprintf(out, capacity, "job %s%s%s ranks on %s node%s%s%s", m->job, dot,
-             quantity_grouped(m->world).text, quantity_grouped(m->host_count).text,
-             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi);
+    snprintf(out, capacity, "job %s%s%s rank%s on %s node%s%s%s", m->job, dot,
+             quantity_grouped(m->world).text, m->world == 1 ? "" : "s",
+             quantity_grouped(m->host_count).text, m->host_count == 1 ? "" : "s", mpi[0] ? dot : "",
+             mpi);
     if (!model_is_timeless(m))
         text_append(out, capacity, "%s%s", dot,
                     m->end_ns && length < INT64_C(10000000000)
