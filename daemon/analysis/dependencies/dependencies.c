@@ -72,6 +72,7 @@ static struct dependency_event dependencies_event_of(const struct dependency_end
         .call = end->call,
         .edge = DEPENDENCY_NONE,
         .receive = end->receive,
+        .blocked = !end->receive && !end->collective && end->request == 0, /* it may be */
     };
 }
 

@@ -42,7 +42,9 @@
  *
  * Lateness. Of an event: its end less the earliest one of its step. Of one that enters a collective
  * its begin counts, and of a send whose call receives as well (MPI_Sendrecv), or goes on: there it
- * is not known when the send ended, and who waits in it is not late. What an event adds to the
+ * is not known when the send ended, and who waits in it is not late. So it is of a send that
+ * lasted until its receiver had come to the call that received it: what follows in the rank depends
+ * on that receive, too. What an event adds to the
  * greatest lateness of those that it depends on was caused in its rank, since the event before.
  *
  * All of it takes O(n log n) for n ends. */
@@ -69,6 +71,8 @@ struct dependency_event {
     uint32_t step;
     uint16_t call;   /**< holter/call.h */
     uint8_t receive; /**< or it leaves a collective */
+    uint8_t blocked; /**< a blocking send that waited for its receiver, which came later: its end is its
+                          begin, and what follows in its rank inherits from the receive */
 };
 
 /** A collective of ranks. */

@@ -111,12 +111,29 @@ static void dependency_steps_count(struct dependencies *d)
             d->events[i - 1].step = d->events[i].step;
 }
 
+/* Finds the sends that lasted until their receivers came: these, not the senders, were late. */
+static void dependency_steps_block(struct dependencies *d)
+{
+    for (uint32_t i = 0; i < d->event_count; i++) {
+        struct dependency_event *send = &d->events[i];
+        if (!send->blocked)
+            continue;
+        const int64_t came_ns =
+            send->match == DEPENDENCY_NONE ? INT64_MAX : d->events[send->match].begin_ns;
+        send->blocked = send->begin_ns < came_ns && came_ns < send->end_ns;
+        send->end_ns = send->blocked ? send->begin_ns : send->end_ns;
+    }
+}
+
 /* The greatest lateness of those that the events of a call depend on.
  * @param first  event of the call */
 static uint64_t dependency_steps_inherited(const struct dependencies *d, uint32_t first)
 {
     uint32_t previous = dependency_steps_previous(d, first);
     uint64_t most = previous == DEPENDENCY_NONE ? 0 : d->events[previous].lateness_ns;
+    if (previous != DEPENDENCY_NONE && d->events[previous].blocked &&
+        d->events[d->events[previous].match].lateness_ns > most)
+        most = d->events[d->events[previous].match].lateness_ns;
     for (uint32_t i = first; i < d->event_count && d->events[i].group == first; i++) {
         uint32_t send = dependency_steps_send(d, i);
         uint64_t late_ns = dependencies_waits_in_collective(d, &d->events[i])
@@ -157,6 +174,7 @@ static void dependency_steps_blame(struct dependencies *d)
 int dependency_steps(struct dependencies *d)
 {
     dependency_steps_count(d);
+    dependency_steps_block(d);
     int64_t *earliest = malloc((d->steps + (size_t)1) * sizeof *earliest);
     if (earliest == NULL)
         return -ENOMEM;

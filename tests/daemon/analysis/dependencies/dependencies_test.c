@@ -285,6 +285,34 @@ static void who_waits_in_a_send_and_receive_has_not_sent_late(void **state)
     finish(&m);
 }
 
+/* Ranks 0 and 2 send to 1 and 3, of which rank 3 comes 500 later, and then to 4 and 5. */
+static void a_send_that_waited_for_its_receiver_was_not_late(void **state)
+{
+    (void)state;
+    struct made m = {.calls = {0}};
+    uint32_t host = dependency_calls_host(&m.calls, "n", 0), threads[6];
+    for (uint32_t rank = 0; rank < 6; rank++)
+        threads[rank] = dependency_calls_thread(&m.calls, rank, 0, host, INT64_MAX);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        const int late = rank >= 2;
+        struct dependency_record r = record(0, rank == 3 ? 600 : 100, rank ^ 1,
+                                            rank % 2 == 0 ? EVENT_SEND | EVENT_POST | EVENT_DONE
+                                                          : EVENT_RECV | EVENT_POST | EVENT_DONE);
+        r.call = rank % 2 == 0 ? CALL_Send : CALL_Recv;
+        r.end_ns = late ? 610 : 110;
+        add(&m.calls, threads[rank], r);
+        if (rank % 2 == 0)
+            add(&m.calls, threads[rank],
+                record(1, late ? 620 : 120, 4 + late, EVENT_SEND | EVENT_POST | EVENT_DONE));
+    }
+    assert_int_equal(dependencies_make(&m.d, &m.calls, NULL), 0);
+    assert_int_equal(event_of(&m.d, 2, 0)->caused_ns, 0);
+    assert_int_equal(event_of(&m.d, 3, 0)->caused_ns, 500);
+    assert_int_equal(event_of(&m.d, 2, 1)->lateness_ns, 511); /* since 110, of rank 1 */
+    assert_int_equal(event_of(&m.d, 2, 1)->caused_ns, 11);    /* the rest its receiver has */
+    finish(&m);
+}
+
 /* As where the receiver does not come. */
 static void a_send_that_goes_on_is_not_late_by_that(void **state)
 {
@@ -731,6 +759,7 @@ int main(void)
         cmocka_unit_test(load_balance_is_the_deviation_by_the_mean_deviation),
         cmocka_unit_test(receives_take_messages_in_the_order_of_their_posts_not_of_their_ends),
         cmocka_unit_test(who_waits_in_a_send_and_receive_has_not_sent_late),
+        cmocka_unit_test(a_send_that_waited_for_its_receiver_was_not_late),
         cmocka_unit_test(a_send_that_goes_on_is_not_late_by_that),
         cmocka_unit_test(what_is_no_message_is_no_event_and_what_is_not_known_is_counted),
         cmocka_unit_test(a_thread_begins_again_after_a_gap_and_at_a_cancelled_send),
