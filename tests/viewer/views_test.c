@@ -1884,6 +1884,25 @@ static void the_list_of_jobs_has_the_newest_figures_of_the_job_in_view(void **st
     model_destroy(m);
 }
 
+static void a_job_of_another_day_has_the_day_in_the_list(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 3, 0);
+    struct desk d;
+    m->daemon.now_ns = UINT64_C(1700000000000000000); /* 2023-11-14 22:13:20 */
+    m->jobs[0].start_ns = m->start_ns = m->daemon.now_ns - UINT64_C(3600000000000);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_JOBS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "21:13:20"));
+    assert_null(find_text(&d.scene, "2023-11-14"));
+    m->jobs[0].start_ns = m->start_ns = m->daemon.now_ns - UINT64_C(82800000000000);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "2023-11-13 23:13:20"));
+    desk_check(&d, "jobs");
+    desk_close(&d);
+    model_destroy(m);
+}
+
 /* The daemon counts all recordings that it writes, which are those of jobs that run. */
 static void the_size_of_a_recording_is_shown_where_it_is_that_of_the_job(void **state)
 {
@@ -2515,6 +2534,7 @@ int main(void)
         cmocka_unit_test(the_overview_of_a_job_without_alert_says_how_high_latency_was),
         cmocka_unit_test(the_overview_of_a_calm_job_says_what_it_does),
         cmocka_unit_test(the_list_of_jobs_has_the_newest_figures_of_the_job_in_view),
+        cmocka_unit_test(a_job_of_another_day_has_the_day_in_the_list),
         cmocka_unit_test(the_size_of_a_recording_is_shown_where_it_is_that_of_the_job),
         cmocka_unit_test(a_job_of_one_window_has_sums_and_nothing_over_time),
         cmocka_unit_test(of_counters_without_times_neither_times_nor_rates_are_shown),

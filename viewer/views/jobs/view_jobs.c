@@ -45,6 +45,16 @@ static struct model_job_row jobs_view_newest(const struct model *m, const struct
     return newest;
 }
 
+/* With the day, where that is not the one of the daemon. */
+static struct quantity jobs_view_start(const struct model *m, uint64_t start_ns)
+{
+    const uint64_t day_ns = UINT64_C(86400000000000);
+    if (!start_ns)
+        return quantity_print("%s", "");
+    return start_ns / day_ns == m->daemon.now_ns / day_ns ? format_clock((int64_t)start_ns, 0)
+                                                          : format_date((int64_t)start_ns);
+}
+
 static void jobs_view_job_row(struct stage *s, const struct table *table, struct box row,
                               const struct model_job_row *listed, uint32_t at)
 {
@@ -61,7 +71,7 @@ static void jobs_view_job_row(struct stage *s, const struct table *table, struct
     widget_cell(&s->brush, table, row, RANKS, t->text, quantity_grouped(job->ranks).text);
     widget_cell(&s->brush, table, row, NODES, t->text, quantity_grouped(job->nodes).text);
     widget_cell(&s->brush, table, row, START, t->second,
-                job->start_ns ? format_clock((int64_t)job->start_ns, 0).text : "");
+                jobs_view_start(s->model, job->start_ns).text);
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
     if (replay && here) /* the daemon's clock is that of today */
         end = job->end_ns ? job->end_ns : model_now_ns(s->model);
@@ -123,6 +133,7 @@ static void jobs_layout(struct stage *s, struct box box)
     for (uint32_t i = first; i < last; i++) {
         table_need(&s->brush, &table, JOB, m->jobs[i].job);
         table_need(&s->brush, &table, APP, text_base_name(m->jobs[i].app));
+        table_need(&s->brush, &table, START, jobs_view_start(m, m->jobs[i].start_ns).text);
     }
     widget_table_head(&s->brush, &table, head, -1, 0);
     for (uint32_t i = first; i < last; i++)
