@@ -133,7 +133,7 @@ static int dependency_calls_append(struct dependency_calls *calls, uint32_t thre
         .started = (uint16_t)started,
         .receive = (uint8_t)receive,
         .collective = (uint8_t)collective,
-        .open = !receive && (r->running || call_class_of((uint16_t)r->call) == CALL_RECV),
+        .open = !receive && (r->running || call_is_exchange(r->call)),
     };
     int64_t at = receive ? end->end_ns : end->begin_ns;
     t->order_ns = end->order_ns = at > t->order_ns ? at : t->order_ns;
