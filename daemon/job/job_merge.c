@@ -96,19 +96,19 @@ static struct open_window *merge_open_window(struct job *job, uint64_t number, u
 }
 
 /* How many ranks are in the rows of groups, and which of their messages cross nodes: that can only
- * be seen before ranks are grouped. */
+ * be seen before ranks are grouped.
+ * @param node_pairs  the pairs of the message, by nodes */
 static void merge_complete_groups(const struct job *job, const struct wire_window *window,
+                                  const struct wire_pair_row *node_pairs,
                                   const struct sum_rows *rows)
 {
     for (size_t i = 0; i < rows->rank_count; i++)
         job->sums.rank_rows[i].ranks = job->groups.ranks[i].ranks;
     for (uint64_t i = 0; i < window->pairs_count; i++) {
-        const struct wire_pair_row *pair = &window->pairs[i];
-        if (pair->destination >= 0 &&
-            job_network_node_rank(job->network, (uint64_t)pair->destination) ==
-                job_network_node_rank(job->network, pair->source))
+        const struct wire_pair_row *pair = &node_pairs[i];
+        if (pair->destination == (int64_t)pair->source)
             continue;
-        const uint64_t first = pair->source >> job->group_shift << job->group_shift;
+        const uint64_t first = window->pairs[i].source >> job->group_shift << job->group_shift;
         struct wire_rank_row *row = job->sums.rank_rows, *end = row + rows->rank_count;
         while (row < end && row->rank != first)
             row++;
@@ -117,6 +117,21 @@ static void merge_complete_groups(const struct job *job, const struct wire_windo
         row->crossing += pair->messages;
         row->crossing_bytes += pair->bytes;
     }
+}
+
+/* What a job by groups of ranks has of nodes. @return 0 or -ENOMEM */
+static int merge_nodes(struct job *job, struct open_window *open, uint32_t node,
+                       const struct wire_window *window, const struct sum_rows *rows)
+{
+    struct wire_pair_row *pairs = open_window_list_node_pairs(open, window, job->network);
+    uint64_t count = window->pairs_count;
+    if (pairs == NULL)
+        return -ENOMEM;
+    merge_complete_groups(job, window, pairs, rows);
+    int code = rank_groups_add_up_pairs(&job->groups, pairs, &count);
+    code = code != 0 ? code : open_window_add_node_row(open, window, rows, node);
+    open->node_pair_count += code == 0 ? count : 0;
+    return code;
 }
 
 /* Add all tables of the message. What can fail comes first, so that a message that is rejected has
@@ -130,8 +145,6 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
          rank_groups_convert(&job->groups, window, job->group_shift, node, &summed) != 0) ||
         job_sums_convert(&job->sums, &summed, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
-    if (job->group_shift != 0)
-        merge_complete_groups(job, window, &rows);
     int code =
         job_phases_prepare(job->phases, &open->bursts, &summed, job->nodes.count, job->info.world);
     if (code != 0)
@@ -146,9 +159,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     code = open_window_add_calls(open, &summed);
     code = code != 0 ? code : open_window_add_unplaced(open, window, &job->places, job->info.world);
     if (code == 0 && job->group_shift != 0)
-        code = open_window_add_node_pairs(open, window, job->network, &job->groups);
-    if (code == 0 && job->group_shift != 0)
-        code = open_window_add_node_row(open, window, &rows, node);
+        code = merge_nodes(job, open, node, window, &rows);
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)

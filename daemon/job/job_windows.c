@@ -164,17 +164,21 @@ int open_window_add_unplaced(struct open_window *open, const struct wire_window 
     return 0;
 }
 
-int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
-                               const struct job_network *network, struct rank_groups *groups)
+struct wire_pair_row *open_window_list_node_pairs(struct open_window *open,
+                                                  const struct wire_window *window,
+                                                  const struct job_network *network)
 {
-    uint64_t count = window->pairs_count;
-    if (ARRAY_FIT(open->node_pairs, open->node_pair_capacity, open->node_pair_count + count) != 0)
-        return -ENOMEM;
+    const uint64_t count = window->pairs_count;
+    if (ARRAY_FIT(open->node_pairs, open->node_pair_capacity, open->node_pair_count + count + 1) !=
+        0)
+        return NULL;
     struct wire_pair_row *rows = open->node_pairs + open->node_pair_count;
     for (uint64_t i = 0; i < count; i++) {
         const struct wire_pair_row *p = &window->pairs[i];
         rows[i] = (struct wire_pair_row){
-            .source = job_network_node_rank(network, p->source),
+            .source = i > 0 && p->source == p[-1].source
+                          ? rows[i - 1].source
+                          : job_network_node_rank(network, p->source),
             .destination = p->destination < 0
                                ? p->destination
                                : (int64_t)job_network_node_rank(network, (uint64_t)p->destination),
@@ -182,9 +186,7 @@ int open_window_add_node_pairs(struct open_window *open, const struct wire_windo
             .bytes = p->bytes,
         };
     }
-    int code = rank_groups_add_up_pairs(groups, rows, &count);
-    open->node_pair_count += code == 0 ? count : 0;
-    return code;
+    return rows;
 }
 
 int open_window_add_node_row(struct open_window *open, const struct wire_window *window,

@@ -33,7 +33,7 @@ struct open_window {
     size_t process_count, process_capacity;
     struct unplaced *unplaced; /**< owned */
     size_t unplaced_count, unplaced_capacity;
-    struct wire_pair_row *node_pairs; /**< owned; see open_window_add_node_pairs() */
+    struct wire_pair_row *node_pairs; /**< owned; see open_window_list_node_pairs() */
     size_t node_pair_count, node_pair_capacity;
     struct node_row *node_rows; /**< owned; see open_window_add_node_row() */
     size_t node_row_count, node_row_capacity;
@@ -81,10 +81,11 @@ int open_window_add_calls(struct open_window *open, const struct wire_window *wi
 int open_window_add_unplaced(struct open_window *open, const struct wire_window *window,
                              const struct job_places *places, uint64_t world);
 
-/** Add the messages of a job by groups of ranks, with job_network_node_rank() in place of ranks.
- *  @param groups  whose memory is used  @return 0 or -ENOMEM */
-int open_window_add_node_pairs(struct open_window *open, const struct wire_window *window,
-                               const struct job_network *network, struct rank_groups *groups);
+/** List the pairs of a message of a job by groups of ranks, with job_network_node_rank() in place
+ * of ranks, after the pairs of nodes that are there. @return the pairs, or NULL without memory */
+struct wire_pair_row *open_window_list_node_pairs(struct open_window *open,
+                                                  const struct wire_window *window,
+                                                  const struct job_network *network);
 
 /** Add the ranks of one message of such a job, by their groups.
  *  @param window  the message, with its ranks @param node  that has sent it @return 0 or -ENOMEM */

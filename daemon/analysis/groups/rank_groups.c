@@ -81,16 +81,25 @@ static uint64_t group_most_rows(const struct wire_window *window)
     return most;
 }
 
+static int group_is_sum_of(const struct group_table *table, const uint64_t *sum,
+                           const uint64_t *row)
+{
+    size_t same = 0;
+    while (same < table->keys && sum[same] == row[same])
+        same++;
+    return same == table->keys;
+}
+
 /* @return the place of a row's key in the index: 1 + the number of the sum, or 0 while none is */
 static uint32_t *group_find_sum(uint32_t *index, size_t mask, const struct group_table *table,
                                 const uint64_t *rows, const uint64_t *row)
 {
-    uint64_t hash = 0;
+    uint64_t mixed = 0;
     for (size_t i = 0; i < table->keys; i++)
-        hash = key_table_hash_of((struct key){.hi = hash, .lo = row[i]});
+        mixed = mixed * UINT64_C(0x9e3779b97f4a7c15) + row[i];
+    const size_t hash = key_table_hash_of((struct key){.hi = mixed, .lo = row[0]});
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
-        if (index[at] == 0 ||
-            memcmp(&rows[(index[at] - 1) * table->columns], row, table->keys * sizeof(*row)) == 0)
+        if (index[at] == 0 || group_is_sum_of(table, &rows[(index[at] - 1) * table->columns], row))
             return &index[at];
     }
 }
