@@ -28,25 +28,38 @@ static uint64_t sum_order_canonical_key(uint64_t lo, const struct run_sum *run)
            (lo & 0xffff);
 }
 
+static struct sort_key sum_order_key(const struct key_table *table, const struct run_sum *run,
+                                     uint32_t number)
+{
+    const struct key key = table->keys[number];
+    return (struct sort_key){key.hi, sum_order_canonical_key(key.lo, run), number};
+}
+
+/* Sort the keys that are new, and merge them into the order from its end on. */
 static int sum_order_update(struct sum_order *order, const struct key_table *table,
                             const struct run_sum *run)
 {
-    size_t count = table->count;
-    if (order->count == count)
+    const uint32_t count = table->count;
+    uint32_t known = order->count, added = count - known, to = count;
+    if (added == 0)
         return 0;
-    struct sort_key *keys = malloc(count * sizeof(*keys));
+    struct sort_key *keys = malloc(added * sizeof(*keys));
     if (keys == NULL || ARRAY_RESIZE(order->numbers, count) != 0) {
         free(keys);
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct key key = table->keys[i];
-        keys[i] = (struct sort_key){key.hi, sum_order_canonical_key(key.lo, run), i};
+    for (uint32_t i = 0; i < added; i++)
+        keys[i] = sum_order_key(table, run, known + i);
+    qsort(keys, added, sizeof(*keys), sum_order_compare_keys);
+    while (added > 0) {
+        const struct sort_key last =
+            known == 0 ? keys[added - 1] : sum_order_key(table, run, order->numbers[known - 1]);
+        if (sum_order_compare_keys(&last, &keys[added - 1]) > 0)
+            order->numbers[--to] = order->numbers[--known];
+        else
+            order->numbers[--to] = keys[--added].number;
     }
-    qsort(keys, count, sizeof(*keys), sum_order_compare_keys);
-    for (uint32_t i = 0; i < count; i++)
-        order->numbers[i] = keys[i].number;
-    order->count = (uint32_t)count;
+    order->count = count;
     free(keys);
     return 0;
 }

@@ -160,12 +160,43 @@ static void pairs_that_are_silent_are_not_listed(void **state)
     run_sum_destroy(run);
 }
 
+static void pairs_that_come_later_are_listed_between_those_that_are_known(void **state)
+{
+    const struct run_sum_limits limits = {
+        .ranks = 1000, .pairs = 10000, .calls = 10, .comms = 10, .regions = 10};
+    static struct sums sums;
+    struct sum_result made = {0};
+    struct run_sum *run;
+    (void)state;
+    memset(&sums, 0, sizeof(sums));
+    assert_int_equal(run_sum_create(&run, &limits), 0);
+    for (uint32_t w = 0; w < 5; w++) { /* each with every fifth pair, the last one first */
+        struct window_sum *window;
+        assert_int_equal(window_sum_create(&window, run), 0);
+        for (uint32_t i = PAIRS - 5 + w; i < PAIRS; i -= 5) {
+            const struct wire_pair_row row = {
+                .source = i / 10, .destination = (int32_t)(i % 10), .messages = i + 1, .bytes = i};
+            const struct sum_rows rows = {.pairs = &row, .pair_count = 1};
+            assert_int_equal(window_sum_update(window, &rows), 0);
+            sums.messages[i] = row.messages;
+            sums.bytes[i] = row.bytes;
+        }
+        assert_int_equal(run_sum_update(run, window, w), 0);
+        assert_int_equal(run_sum_result(run, SUM_PAIRS, SIZE_MAX, &made), 0);
+        check(&made, &sums);
+        window_sum_destroy(window);
+    }
+    sum_result_finish(&made);
+    run_sum_destroy(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_figures_count_in_full),
         cmocka_unit_test(sums_of_small_figures_that_become_large_count_in_full),
         cmocka_unit_test(pairs_that_are_silent_are_not_listed),
+        cmocka_unit_test(pairs_that_come_later_are_listed_between_those_that_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
