@@ -3,9 +3,9 @@
  * overdue, the analyses are brought up to date in a fixed order, and each publishes its results. */
 #include "daemon/job/job_accept.h"
 
+#include "daemon/analysis/tables/key_order.h"
 #include "daemon/job/job_publish.h"
 #include "daemon/job/job_state.h"
-#include "holter/order.h"
 
 #include <stdlib.h>
 
@@ -202,14 +202,24 @@ static const struct {
 
 /* ---- closing ------------------------------------------------------------- */
 
-ORDER_FUNCTION(close_compare_pairs, struct wire_pair_row,
-               2 * ORDER(a->source, b->source) + ORDER(a->destination, b->destination))
+static uint64_t close_pair_key(const void *row)
+{
+    const struct wire_pair_row *pair = row;
+    return pair->source << 32 | (uint32_t)(pair->destination + 1);
+}
+
+/* Nodes have reported in any order. Without memory the messages between nodes are not known. */
+static void close_sort_node_pairs(struct open_window *open)
+{
+    if (key_order_rows(open->node_pairs, sizeof(*open->node_pairs), open->node_pair_count,
+                       close_pair_key) != 0)
+        open->node_pair_count = 0;
+}
 
 void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
 {
     struct open_window open = job_windows_remove(&job->windows, at);
-    if (open.node_pair_count > 0) /* nodes have reported in any order */
-        qsort(open.node_pairs, open.node_pair_count, sizeof(*open.node_pairs), close_compare_pairs);
+    close_sort_node_pairs(&open);
     struct closed_window window = {
         .number = open.number,
         .length_ns = job->options.window_ns,

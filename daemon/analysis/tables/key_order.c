@@ -1,6 +1,9 @@
 /* A radix sort of 64-bit keys (Knuth, The Art of Computer Programming 3, section 5.2.5). */
 #include "daemon/analysis/tables/key_order.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #define DIGIT_BITS 11u
 #define RADIX (1u << DIGIT_BITS)
 #define SHORT 64u /* insertion is quicker for so few */
@@ -51,4 +54,25 @@ struct key_place *key_order(struct key_place *places, struct key_place *spare, s
         places = moved;
     }
     return places;
+}
+
+int key_order_rows(void *rows, size_t size, size_t count, uint64_t (*key_of)(const void *row))
+{
+    struct key_place *places = malloc((2 * count + 1) * sizeof(*places));
+    char *at = rows, *copy = malloc(count * size + 1);
+    if (places == NULL || copy == NULL) {
+        free(places);
+        free(copy);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct key_place){key_of(at + i * size), (uint32_t)i};
+    const struct key_place *sorted = key_order(places, places + count, count);
+    if (count > 0)
+        memcpy(copy, rows, count * size);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + i * size, copy + sorted[i].place * size, size);
+    free(places);
+    free(copy);
+    return 0;
 }

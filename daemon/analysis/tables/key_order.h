@@ -27,4 +27,7 @@ static inline uint64_t key_of_largest(double figure)
  *  @return where the sorted ones are: places or spare */
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count);
 
+/** Sort rows in the same way. @param size  of a row, bytes @return 0 or -ENOMEM */
+int key_order_rows(void *rows, size_t size, size_t count, uint64_t (*key_of)(const void *row));
+
 #endif

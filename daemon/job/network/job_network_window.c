@@ -3,6 +3,7 @@
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_order.h"
 #include "holter/bisect.h"
 #include "holter/order.h"
 
@@ -69,11 +70,18 @@ static bool loads_list_pairs(struct job_network *n, const struct closed_window *
     return sorted;
 }
 
-/* Add up the pairs of the same vertices, from position `from` on. */
-static void loads_merge_pairs(struct job_network *n, size_t from, bool sorted)
+static uint64_t loads_pair_key(const void *row)
 {
-    if (!sorted)
-        qsort(&n->pairs[from], n->pair_count - from, sizeof(*n->pairs), loads_compare_pairs);
+    const struct congestion_pair *pair = row;
+    return (uint64_t)pair->source << 32 | pair->destination;
+}
+
+/* Add up the pairs of the same vertices, from position `from` on. @return 0 or -ENOMEM */
+static int loads_merge_pairs(struct job_network *n, size_t from, bool sorted)
+{
+    if (!sorted && key_order_rows(&n->pairs[from], sizeof(*n->pairs), n->pair_count - from,
+                                  loads_pair_key) != 0)
+        return -ENOMEM;
     size_t merged = from;
     for (size_t i = from; i < n->pair_count; i++) {
         const struct congestion_pair *pair = &n->pairs[i];
@@ -87,14 +95,14 @@ static void loads_merge_pairs(struct job_network *n, size_t from, bool sorted)
         }
     }
     n->pair_count = merged;
+    return 0;
 }
 
 static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
 {
     if (loads_index_ranks(n, w) != 0 || ARRAY_FIT(n->pairs, n->pair_capacity, w->pair_count) != 0)
         return -ENOMEM;
-    loads_merge_pairs(n, 0, loads_list_pairs(n, w));
-    return 0;
+    return loads_merge_pairs(n, 0, loads_list_pairs(n, w));
 }
 
 /* The vertex of one end of a transfer. */
@@ -149,7 +157,8 @@ static int loads_add_latency(struct job_network *n, size_t sent, size_t *near,
 /* Bring the pairs after the `sent` ones, which are in order, into the same order. */
 static int loads_insert_pairs(struct job_network *n, size_t sent)
 {
-    loads_merge_pairs(n, sent, false);
+    if (loads_merge_pairs(n, sent, false) != 0)
+        return -ENOMEM;
     size_t left = n->pair_count - sent, to = n->pair_count;
     if (ARRAY_FIT(n->pairs, n->pair_capacity, n->pair_count + left) != 0)
         return -ENOMEM;

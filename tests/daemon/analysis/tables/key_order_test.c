@@ -86,6 +86,31 @@ static void runs_in_order_are_put_together_whether_they_overlap_or_not(void **st
     }
 }
 
+struct row {
+    uint64_t key, number, more;
+};
+
+static uint64_t key_of_row(const void *row)
+{
+    return ((const struct row *)row)->key;
+}
+
+static void rows_are_sorted_by_their_keys_and_those_of_one_key_keep_their_order(void **state)
+{
+    enum { ROWS = 3000 };
+    static struct row rows[ROWS];
+    uint64_t random = 7;
+    (void)state;
+    for (uint64_t i = 0; i < ROWS; i++)
+        rows[i] = (struct row){draw(&random) >> 35 << 20 & UINT64_C(0xff0000ff0000), i, i * 3};
+    assert_int_equal(key_order_rows(NULL, sizeof(*rows), 0, key_of_row), 0);
+    assert_int_equal(key_order_rows(rows, sizeof(*rows), ROWS, key_of_row), 0);
+    for (uint64_t i = 1; i < ROWS; i++)
+        assert_true(rows[i].more == rows[i].number * 3 &&
+                    (rows[i - 1].key < rows[i].key ||
+                     (rows[i - 1].key == rows[i].key && rows[i - 1].number < rows[i].number)));
+}
+
 static void the_largest_figure_has_the_first_key_whatever_its_sign(void **state)
 {
     static const double falling[] = {INFINITY, 3e300,   2,  1.5, 1e-310,
@@ -101,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_any_kind_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(runs_in_order_are_put_together_whether_they_overlap_or_not),
+        cmocka_unit_test(rows_are_sorted_by_their_keys_and_those_of_one_key_keep_their_order),
         cmocka_unit_test(the_largest_figure_has_the_first_key_whatever_its_sign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
