@@ -237,4 +237,4 @@ static void alerts_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, x, foot + 3.4, 1.8, color);
 }
 
-const struct view alerts_view = {alerts_icon, alerts_layout, NULL};
+const struct view alerts_view = {.icon = alerts_icon, .layout = alerts_layout};

@@ -295,18 +295,10 @@ static void attribution_layout(struct stage *s, struct box box)
     timeline_axis(s, &line, axis.y);
 }
 
-static void attribution_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double bars[][2] = {{20, 0}, {13, 7}, {6, 14}};
-    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
-        scene_rect(b->scene, (struct box){box.x + 1, box.y + 2 + bars[i][1], bars[i][0], 4}, 2,
-                   i ? color_fade(color, 0.7) : color);
-}
-
 static void attribution_finish(struct pictures *pictures)
 {
     attribution_drawing_destroy(pictures->attribution);
     pictures->attribution = NULL;
 }
 
-const struct view attribution_view = {attribution_icon, attribution_layout, attribution_finish};
+const struct view attribution_view = {.layout = attribution_layout, .finish = attribution_finish};

@@ -257,15 +257,4 @@ static void calls_layout(struct stage *s, struct box box)
     free(groups);
 }
 
-static void calls_icon(const struct brush *b, struct box box, color_t color)
-{
-    scene_outline(b->scene, (struct box){box.x, box.y, box.w, box.h - 1}, 3, 1.4, color);
-    for (int i = 0; i < 3; i++) {
-        double y = box.y + 4.5 + i * 4.6;
-        scene_rect(b->scene, (struct box){box.x + 4, y, 5, 1.6}, 0, color);
-        scene_rect(b->scene, (struct box){box.x + 11, y, box.w - 15, 1.6}, 0,
-                   color_fade(color, 0.6));
-    }
-}
-
-const struct view calls_view = {calls_icon, calls_layout, NULL};
+const struct view calls_view = {.layout = calls_layout};

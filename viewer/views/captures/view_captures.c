@@ -261,21 +261,9 @@ static void captures_layout(struct stage *s, struct box box)
         piece_empty(s, panel, "No calls were captured", c->fault[0] ? c->fault : NULL);
 }
 
-/* Icon: a ring with its most recent part highlighted. */
-static void captures_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double rows[][2] = {{0, 9}, {3, 15}, {1, 11}};
-    for (int i = 0; i < 3; i++) {
-        double y = box.y + 2.5 + i * 5.5;
-        scene_rect(b->scene, (struct box){box.x + rows[i][0], y, rows[i][1] - rows[i][0], 3.4}, 1,
-                   color_fade(color, i == 1 ? 1 : 0.55));
-    }
-    scene_line(b->scene, box.x + 18.5, box.y, box.x + 18.5, box.y + 19, 1.6, color);
-}
-
 static void captures_view_finish(struct pictures *pictures)
 {
     picture_finish(&pictures->captures);
 }
 
-const struct view captures_view = {captures_icon, captures_layout, captures_view_finish};
+const struct view captures_view = {.layout = captures_layout, .finish = captures_view_finish};

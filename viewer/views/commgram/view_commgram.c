@@ -327,28 +327,10 @@ static void commgram_layout(struct stage *s, struct box box)
                                 (struct box){inner.x, foot_y - BADGES, inner.w, BADGES});
 }
 
-static void commgram_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double y[] = {0.12, 0.5, 0.88};
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < 3; i++)
-            scene_rect(b->scene,
-                       (struct box){box.x + side * (box.w - 4), box.y + y[i] * box.h - 2.5, 4, 5},
-                       1, color);
-    for (int i = 0; i < 3; i++) {
-        double from = box.y + y[i] * box.h, to = box.y + y[(i + 1) % 3] * box.h;
-        scene_points(b->scene);
-        for (int k = 0; k <= 8; k++)
-            scene_point(b->scene, box.x + 4 + (box.w - 8) * k / 8,
-                        from + (to - from) * ribbon_at(k / 8.0));
-        scene_curve(b->scene, 1.2, color);
-    }
-}
-
 static void commgram_view_finish(struct pictures *pictures)
 {
     commgram_drawing_destroy(pictures->commgram);
     pictures->commgram = NULL;
 }
 
-const struct view commgram_view = {commgram_icon, commgram_layout, commgram_view_finish};
+const struct view commgram_view = {.layout = commgram_layout, .finish = commgram_view_finish};

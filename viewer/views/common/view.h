@@ -31,6 +31,7 @@ struct stage {
 /** One view. Defined as a constant by the view's main source, listed in views.c; its names are in
  * place_names. */
 struct view {
+    /** The icon of its room (room_icons in frame_places.c); NULL: another view's stands for it. */
     void (*icon)(const struct brush *brush, struct box box, color_t color);
     void (*layout)(struct stage *stage, struct box box);
 

@@ -321,15 +321,4 @@ static void criteria_layout(struct stage *s, struct box box)
     criteria_draw(&p);
 }
 
-static void criteria_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double dots[][2] = {{3, 15}, {8, 13}, {13, 9}, {18, 3}};
-    scene_points(b->scene);
-    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
-        scene_point(b->scene, box.x + dots[i][0], box.y + dots[i][1] + 1);
-    scene_curve(b->scene, 1.4, color_fade(color, 0.7));
-    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
-        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1] + 1, 2.2, color);
-}
-
-const struct view criteria_view = {criteria_icon, criteria_layout, NULL};
+const struct view criteria_view = {.layout = criteria_layout};

@@ -361,19 +361,6 @@ static void dependencies_layout(struct stage *s, struct box box)
         piece_empty(s, panel, "This capture has no messages", c->fault[0] ? c->fault : NULL);
 }
 
-/* Icon: three nodes in layers. */
-static void dependencies_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double dots[][2] = {{3.5, 9.5}, {10, 4}, {10, 15}, {16.5, 9.5}};
-    static const int links[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-        scene_line(b->scene, box.x + dots[links[i][0]][0], box.y + dots[links[i][0]][1],
-                   box.x + dots[links[i][1]][0], box.y + dots[links[i][1]][1], 1.3,
-                   color_fade(color, 0.6));
-    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
-        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], 2.6, color);
-}
-
 static void dependencies_view_finish(struct pictures *pictures)
 {
     dependency_picture_destroy(pictures->dependencies);
@@ -382,5 +369,5 @@ static void dependencies_view_finish(struct pictures *pictures)
     pictures->lateness = NULL;
 }
 
-const struct view dependencies_view = {dependencies_icon, dependencies_layout,
-                                       dependencies_view_finish};
+const struct view dependencies_view = {.layout = dependencies_layout,
+                                       .finish = dependencies_view_finish};

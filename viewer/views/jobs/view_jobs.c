@@ -142,14 +142,4 @@ static void jobs_layout(struct stage *s, struct box box)
                           &m->jobs[i], i);
 }
 
-static void jobs_icon(const struct brush *b, struct box box, color_t color)
-{
-    for (int i = 0; i < 3; i++) {
-        double y = box.y + 3 + i * 7;
-        scene_disc(b->scene, box.x + 3, y, 2, color);
-        scene_rect(b->scene, (struct box){box.x + 8, y - 1, box.w - 8, 2}, 1,
-                   color_fade(color, i ? 0.6 : 1));
-    }
-}
-
-const struct view jobs_view = {jobs_icon, jobs_layout, NULL};
+const struct view jobs_view = {.layout = jobs_layout};

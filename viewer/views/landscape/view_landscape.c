@@ -313,22 +313,11 @@ static void landscape_view_layout(struct stage *s, struct box box)
     shapes[s->ui->landscape.shape](s, d, (struct box){x, top, panel.x + panel.w - 12 - x, h});
 }
 
-static void landscape_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double heights[3][4] = {{.5, .9, .7, .4}, {.35, .6, .8, .3}, {.2, .45, .3, .5}};
-    for (int row = 0; row < 3; row++)
-        for (int i = 0; i < 4; i++) {
-            double h = heights[row][i] * box.h * 0.6, y = box.y + box.h * (0.66 + 0.16 * row);
-            scene_rect(b->scene, (struct box){box.x + 2 * row + i * 4.5, y - h, 3, h}, 0,
-                       color_fade(color, 0.4 + 0.3 * row));
-        }
-}
-
 static void landscape_finish_pictures(struct pictures *pictures)
 {
     landscape_destroy(pictures->landscape);
     pictures->landscape = NULL;
 }
 
-const struct view landscape_view = {landscape_icon, landscape_view_layout,
-                                    landscape_finish_pictures};
+const struct view landscape_view = {.layout = landscape_view_layout,
+                                    .finish = landscape_finish_pictures};

@@ -74,34 +74,12 @@ static void what_if_layout(struct stage *s, struct box box)
         metric_rank_layout(s, (struct box){all.x, all.y + better + 10, all.w, all.h - better - 10});
 }
 
-static void links_icon(const struct brush *b, struct box box, color_t color)
-{
-    double x = box.x + 2, w = box.w - 4;
-    for (int i = 0; i < 3; i++) {
-        double y = box.y + 3 + i * (box.h - 6) / 2;
-        scene_rect(b->scene, (struct box){x, y - 1.5, w * (1 - 0.3 * i), 3}, 1.5,
-                   i ? color_fade(color, 0.6) : color);
-        scene_disc(b->scene, x + w * (1 - 0.3 * i), y, 3, color);
-    }
-}
-
 static void links_view_finish(struct pictures *pictures)
 {
     links_drawing_destroy(pictures->links);
     pictures->links = NULL;
 }
 
-const struct view links_view = {links_icon, links_layout, links_view_finish};
+const struct view links_view = {.layout = links_layout, .finish = links_view_finish};
 
-/* A path that divides: as it is, and as it could be. */
-static void what_if_icon(const struct brush *b, struct box box, color_t color)
-{
-    double middle = box.y + box.h / 2, right = box.x + box.w - 3;
-    scene_line(b->scene, box.x + 2, middle, box.x + box.w / 2, middle, 2, color);
-    scene_line(b->scene, box.x + box.w / 2, middle, right, box.y + 4, 2, color);
-    scene_line(b->scene, box.x + box.w / 2, middle, right, box.y + box.h - 4, 2,
-               color_fade(color, 0.5));
-    scene_disc(b->scene, right, box.y + 4, 2.5, color);
-}
-
-const struct view what_if_view = {what_if_icon, what_if_layout, NULL};
+const struct view what_if_view = {.layout = what_if_layout};

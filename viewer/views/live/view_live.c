@@ -371,16 +371,6 @@ static void live_layout(struct stage *s, struct box box)
     live_view_add_window_tip(s);
 }
 
-static void live_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double beat[][2] = {{0, .55},   {.28, .55}, {.40, .15}, {.55, .92},
-                                     {.68, .38}, {.76, .55}, {1, .55}};
-    scene_points(b->scene);
-    for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
-        scene_point(b->scene, box.x + beat[i][0] * box.w, box.y + beat[i][1] * box.h);
-    scene_curve(b->scene, 1.8, color);
-}
-
 static void live_view_finish(struct pictures *pictures)
 {
     picture_finish(&pictures->heat);
@@ -388,4 +378,4 @@ static void live_view_finish(struct pictures *pictures)
     pictures->evolution = (struct evolution){0};
 }
 
-const struct view live_view = {live_icon, live_layout, live_view_finish};
+const struct view live_view = {.layout = live_layout, .finish = live_view_finish};

@@ -485,4 +485,5 @@ static void matrix_view_finish(struct pictures *pictures)
     pictures->distances = NULL;
 }
 
-const struct view matrix_view = {matrix_icon, matrix_layout, matrix_view_finish};
+const struct view matrix_view = {
+    .icon = matrix_icon, .layout = matrix_layout, .finish = matrix_view_finish};

@@ -159,11 +159,4 @@ static void monitor_layout(struct stage *s, struct box box)
     }
 }
 
-static void monitor_icon(const struct brush *b, struct box box, color_t color)
-{
-    scene_outline(b->scene, (struct box){box.x + 1, box.y + 2, box.w - 2, box.h - 6}, 2, 1.5,
-                  color);
-    scene_rect(b->scene, (struct box){box.x + 6, box.y + box.h - 2, box.w - 12, 1.5}, 0, color);
-}
-
-const struct view monitor_view = {monitor_icon, monitor_layout, NULL};
+const struct view monitor_view = {.layout = monitor_layout};

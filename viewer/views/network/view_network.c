@@ -154,4 +154,5 @@ static void network_view_finish(struct pictures *pictures)
     pictures->network = NULL;
 }
 
-const struct view network_view = {network_icon, network_layout, network_view_finish};
+const struct view network_view = {
+    .icon = network_icon, .layout = network_layout, .finish = network_view_finish};

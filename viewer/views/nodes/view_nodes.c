@@ -158,4 +158,4 @@ static void nodes_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view nodes_view = {nodes_icon, nodes_layout, NULL};
+const struct view nodes_view = {.icon = nodes_icon, .layout = nodes_layout};

@@ -341,4 +341,4 @@ static void overview_icon(const struct brush *b, struct box box, color_t color)
     scene_curve(b->scene, 1.8, color);
 }
 
-const struct view overview_view = {overview_icon, overview_layout, NULL};
+const struct view overview_view = {.icon = overview_icon, .layout = overview_layout};

@@ -155,14 +155,4 @@ static void pairs_layout(struct stage *s, struct box box)
                                 order[i], i, most);
 }
 
-static void pairs_icon(const struct brush *b, struct box box, color_t color)
-{
-    double y0 = box.y + box.h * 0.3, y1 = box.y + box.h * 0.72, r = 3.2;
-    scene_disc(b->scene, box.x + r, y0, r, color);
-    scene_disc(b->scene, box.x + box.w - r, y1, r, color);
-    scene_line(b->scene, box.x + r, y0, box.x + box.w - r, y1, 1.6, color);
-    scene_disc(b->scene, box.x + box.w - r, y0, r, color_fade(color, 0.45));
-    scene_disc(b->scene, box.x + r, y1, r, color_fade(color, 0.45));
-}
-
-const struct view pairs_view = {pairs_icon, pairs_layout, NULL};
+const struct view pairs_view = {.layout = pairs_layout};

@@ -333,14 +333,4 @@ static void ranks_layout(struct stage *s, struct box box)
                             order[i], i);
 }
 
-static void ranks_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double length[] = {1, .7, .85, .45};
-    for (int i = 0; i < 4; i++) {
-        double y = box.y + 1 + i * 5;
-        scene_rect(b->scene, (struct box){box.x, y, box.w * length[i], 3.2}, 1.5,
-                   color_fade(color, i % 2 ? 0.55 : 1));
-    }
-}
-
-const struct view ranks_view = {ranks_icon, ranks_layout, NULL};
+const struct view ranks_view = {.layout = ranks_layout};

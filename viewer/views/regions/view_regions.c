@@ -584,23 +584,10 @@ static void regions_layout(struct stage *s, struct box box)
         regions_view_draw_graph(s, p, plot);
 }
 
-static void regions_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double dots[][3] = {
-        {4, 5, 3}, {11, 3, 2.2}, {7, 12, 2.6}, {17, 11, 3}, {15, 17, 2}};
-    static const int links[][2] = {{0, 1}, {0, 2}, {2, 3}, {3, 4}};
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-        scene_line(b->scene, box.x + dots[links[i][0]][0], box.y + dots[links[i][0]][1],
-                   box.x + dots[links[i][1]][0], box.y + dots[links[i][1]][1], 1.3,
-                   color_fade(color, 0.6));
-    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
-        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], dots[i][2], color);
-}
-
 static void regions_view_finish(struct pictures *pictures)
 {
     regions_picture_destroy(pictures->regions);
     pictures->regions = NULL;
 }
 
-const struct view regions_view = {regions_icon, regions_layout, regions_view_finish};
+const struct view regions_view = {.layout = regions_layout, .finish = regions_view_finish};

@@ -416,23 +416,10 @@ static void routes_layout(struct stage *s, struct box box)
     routes_view_add_plot(s, d, &w);
 }
 
-static void routes_icon(const struct brush *b, struct box box, color_t color)
-{
-    static const double at[4] = {0.1, 0.55, 0.35, 0.9};
-    for (int i = 0; i + 1 < 4; i++) {
-        double x0 = box.x + at[i] * box.w, y0 = box.y + at[i] * box.h;
-        double x1 = box.x + at[i + 1] * box.w, y1 = box.y + at[i + 1] * box.h;
-        scene_line(b->scene, x0, y0, x1, y0, 1.3, color_fade(color, 0.7));
-        scene_line(b->scene, x1, y0, x1, y1, 1.3, color_fade(color, 0.7));
-    }
-    scene_rect(b->scene, (struct box){box.x, box.y, 5, 5}, 0, color);
-    scene_disc(b->scene, box.x + 0.9 * box.w, box.y + 0.9 * box.h, 3, color);
-}
-
 static void routes_view_finish(struct pictures *pictures)
 {
     routes_drawing_destroy(pictures->routes);
     pictures->routes = NULL;
 }
 
-const struct view routes_view = {routes_icon, routes_layout, routes_view_finish};
+const struct view routes_view = {.layout = routes_layout, .finish = routes_view_finish};

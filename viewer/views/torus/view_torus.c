@@ -254,17 +254,6 @@ static void torus_layout(struct stage *s, struct box box)
     torus_menu(s, box);
 }
 
-static void torus_icon(const struct brush *b, struct box box, color_t color)
-{
-    for (int i = 0; i < 3; i++) {
-        double side = box.h - 6.0 * i;
-        scene_outline(
-            b->scene,
-            (struct box){box.x + (box.w - side) / 2, box.y + (box.h - side) / 2, side, side}, 1,
-            1.5, color);
-    }
-}
-
 static void torus_view_finish(struct pictures *pictures)
 {
     torus_drawing_destroy(pictures->torus);
@@ -273,4 +262,4 @@ static void torus_view_finish(struct pictures *pictures)
     pictures->tiers = NULL;
 }
 
-const struct view torus_view = {torus_icon, torus_layout, torus_view_finish};
+const struct view torus_view = {.layout = torus_layout, .finish = torus_view_finish};
