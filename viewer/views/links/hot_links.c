@@ -151,14 +151,6 @@ ORDER_FUNCTION(hot_links_compare_falling, struct sorted,
 ORDER_FUNCTION(hot_links_compare_rising, struct sorted,
                2 * ORDER(a->figure, b->figure) + ORDER(a->link, b->link))
 
-/* The loads of a link in the visible time. */
-static void hot_links_read_loads(const struct stage *s, uint32_t link, struct link_figures *out)
-{
-    const struct flows *f = &s->range->flows, *real = piece_reality(s);
-    out->load = link < f->link_count ? (double)f->loads[link] : 0;
-    out->real = real != f && link < real->link_count ? (double)real->loads[link] : 0;
-}
-
 /* Whether the figures by rank have the links in the order of the list already. */
 static int hot_links_is_ranked(const struct stage *s, const struct links_drawing *d)
 {
@@ -178,13 +170,9 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
     if (!items)
         return -1;
     for (uint32_t i = 0; i < d->count; i++) {
-        struct link_figures f = {.load = 0};
+        struct link_figures f;
         uint32_t link = d->order[i];
-        if (!d->live && !d->measured && column != LATENCY && column != RATIO &&
-            column != COLLECTIVE)
-            hot_links_read_loads(s, link, &f);
-        else
-            link_figures(s, d->live, link, &f);
+        link_figures(s, d->live, link, &f);
         double load = ui_shows_difference(s->ui) ? fabs(f.load - f.real) : f.load;
         double figure = column == LATENCY      ? f.latency
                         : column == RATIO      ? f.ratio
@@ -276,18 +264,6 @@ static int hot_links_is_like(const struct link_figures *a, const struct link_fig
            hot_links_is_near(a->real, b->real);
 }
 
-/* States of past windows take a search each: they are compared where loads are alike only.
- * @param state  of the link; negative: not searched yet */
-static int hot_links_is_state_like(const struct stage *s, const struct links_drawing *d,
-                                   uint32_t link, int *state, uint32_t other)
-{
-    if (d->live || d->measured || s->ui->network.applied)
-        return 1;
-    if (*state < 0)
-        *state = (int)piece_link_state(s, link);
-    return *state == (int)piece_link_state(s, other);
-}
-
 static int hot_links_add_row(struct links_drawing *d, uint32_t at, uint32_t count)
 {
     if (ARRAY_FIT_AT(d->rows, d->row_capacity, d->row_count) != 0)
@@ -308,39 +284,23 @@ static int hot_links_add_run(struct links_drawing *d, uint32_t first, uint32_t e
     return 0;
 }
 
-/* The figures by which links are alike but for states of past windows; of all links, so no others
- * are computed. */
-static void hot_links_read_likeness(const struct stage *s, const struct links_drawing *d,
-                                    uint32_t link, struct link_figures *out)
-{
-    if (d->live || d->measured) {
-        link_figures(s, d->live, link, out);
-        return;
-    }
-    out->state = LINK_BUSY;
-    hot_links_read_loads(s, link, out);
-}
-
 /* Makes the rows of the list: neighbours in its order with the same figures are one. */
 static int hot_links_fold(const struct stage *s, struct links_drawing *d)
 {
     struct link_figures now, next;
-    int state = -1;
     d->row_count = 0;
     d->unfolded = s->ui->network.unfolded;
     if (d->count)
-        hot_links_read_likeness(s, d, d->order[0], &now);
+        link_figures(s, d->live, d->order[0], &now);
     for (uint32_t i = 0, first = 0; i < d->count; i++) {
         if (i + 1 < d->count)
-            hot_links_read_likeness(s, d, d->order[i + 1], &next);
-        if (i + 1 < d->count && hot_links_is_like(&now, &next) &&
-            hot_links_is_state_like(s, d, d->order[first], &state, d->order[i + 1]))
+            link_figures(s, d->live, d->order[i + 1], &next);
+        if (i + 1 < d->count && hot_links_is_like(&now, &next))
             continue; /* as the first of the run */
         if (hot_links_add_run(d, first, i + 1) < 0)
             return -1;
         first = i + 1;
         now = next;
-        state = -1;
     }
     return 0;
 }
