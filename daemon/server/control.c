@@ -6,7 +6,6 @@
 #include "daemon/server/answers.h"
 #include "daemon/server/publish.h"
 #include "daemon/server/searches.h"
-#include "daemon/server/snapshot.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
@@ -27,7 +26,6 @@
 
 struct control {
     struct control_options options;
-    struct snapshots snapshots;
     struct answers *answers;
     struct searches *searches;
     struct commgram_cache *cache;
@@ -66,7 +64,6 @@ void control_destroy(struct control *c)
     searches_destroy(c->searches);
     answers_destroy(c->answers);
     commgram_cache_destroy(c->cache);
-    snapshots_finish(&c->snapshots);
     free(c);
 }
 
@@ -167,16 +164,37 @@ static void control_answer_status(struct control *c, struct front *front, struct
 
 /* ---- jobs and snapshots -------------------------------------------------- */
 
-/* @return 0, or the error of a peer that does not read */
-static int control_send_state(struct control *c, struct front *front, struct peer *peer,
-                              struct job *job, enum wire_type type, uint64_t frame)
+/* A state that is being sent to a client. */
+struct control_state {
+    struct front *front;
+    struct peer *peer;
+    int code; /* 0, or why a part could not be sent: the others are not */
+};
+
+static int control_wants_state(void *user, const char *job, enum wire_type type)
 {
-    const uint64_t number = jobs_number(c->options.jobs, job_id(job));
-    const struct snapshot *state = snapshots_get(&c->snapshots, job, number, type, frame);
-    int code = state == NULL ? -ENOMEM : 0;
-    for (size_t i = 0; code == 0 && i < state->count; i++)
-        code = front_send_encoded(front, peer, &state->parts[i]);
-    return code;
+    (void)user;
+    (void)job;
+    (void)type;
+    return 1;
+}
+
+static void control_send_part(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct control_state *state = user;
+    (void)job;
+    if (state->code == 0)
+        state->code = front_send(state->front, state->peer, type, message);
+}
+
+/* @return 0, or the error of a peer that does not read */
+static int control_send_state(struct front *front, struct peer *peer, struct job *job,
+                              enum wire_type type)
+{
+    struct control_state state = {front, peer, 0};
+    job_snapshot(job, type,
+                 &(struct job_output){&state, control_wants_state, control_send_part, NULL});
+    return state.code;
 }
 
 static void control_answer_jobs(struct control *c, struct front *front, struct peer *peer,
@@ -186,8 +204,7 @@ static void control_answer_jobs(struct control *c, struct front *front, struct p
     int code = 0;
     for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++) {
         if (control_shows(peer, job))
-            code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
-                                      publisher_newest_frame(c->options.publisher, job_id(job)));
+            code = control_send_state(front, peer, job, WIRE_TYPE_JOB);
     }
     control_reply(front, peer, request->id, 0, "", 0);
 }
@@ -225,7 +242,7 @@ static void control_answer_snapshot(struct control *c, struct front *front, stru
     int code = 0;
     for (size_t i = 0; code == 0 && job_snapshot_topic(i, &type); i++) {
         if (control_topic_listed(request->topic, wire_topic(type)))
-            code = control_send_state(c, front, peer, job, type, frame);
+            code = control_send_state(front, peer, job, type);
     }
     if (code == 0 && c->options.replay != NULL &&
         control_topic_listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
