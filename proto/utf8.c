@@ -53,8 +53,9 @@ size_t utf8_control(const char *text, size_t length)
     if (length > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
         return 2;
     return length > 2 && c[0] == 0xe2 &&
-                   ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
-                    (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9))
+                   ((c[1] == 0x80 && c[2] >= 0x8b && c[2] <= 0x8f) ||
+                    (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+                    (c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf))
                ? 3
                : 0;
 }

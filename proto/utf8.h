@@ -16,8 +16,9 @@ size_t utf8_cut(const char *text, size_t length, size_t limit);
 size_t utf8_characters(const char *text);
 
 /** Bytes of the control character at the begin of a text, which must not get to a terminal: C0,
- * DEL, C1 (ECMA-48), or one that changes the direction of writing (Unicode, UAX 9); 0: it begins
- * with none. */
+ * DEL, C1 (ECMA-48), or one without a width that separates or joins or changes the direction of
+ * writing (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F; Unicode, UAX 9); 0: it begins with
+ * none. */
 size_t utf8_control(const char *text, size_t length);
 
 /** Print a text for a terminal: each control character, see utf8_control(), and each byte that is

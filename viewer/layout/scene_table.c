@@ -390,13 +390,10 @@ static void table_print_csv(const struct scene_table *t, FILE *out)
     }
 }
 
-/* Letters of a text in UTF-8. */
-static int text_letters(const char *text)
+/* @param cell  NULL: it is empty */
+static int table_letters(const char *cell)
 {
-    int count = 0;
-    for (; text && *text; text++)
-        count += (*text & 0xc0) != 0x80;
-    return count;
+    return cell ? (int)utf8_characters(cell) : 0;
 }
 
 static void table_print_row(const struct scene_table *t, const struct scene_table_row *row,
@@ -405,7 +402,7 @@ static void table_print_row(const struct scene_table *t, const struct scene_tabl
     int gap = 0; /* spaces before the next text, so that no line ends with any */
     for (int c = 0; c < t->columns; c++) {
         const char *cell = row->cells[c] ? row->cells[c] : "";
-        int pad = t->lines ? 0 : widths[c] - text_letters(cell);
+        int pad = t->lines ? 0 : widths[c] - table_letters(cell);
         if (*cell)
             fprintf(out, "%*s", gap + (units[c] ? pad : 0), "");
         utf8_print_plain(out, cell);
@@ -420,9 +417,9 @@ static void table_print_text(const struct scene_table *t, FILE *out)
     int widths[SCENE_TABLE_COLUMNS] = {0};
     for (int c = 0; c < t->columns; c++) {
         units[c] = t->lines ? NULL : table_unit(t, c);
-        widths[c] = text_letters(t->head.cells[c]);
+        widths[c] = table_letters(t->head.cells[c]);
         for (size_t i = 0; i < t->count; i++) {
-            int letters = text_letters(t->rows[i].cells[c]);
+            int letters = table_letters(t->rows[i].cells[c]);
             widths[c] = letters > widths[c] ? letters : widths[c];
         }
     }

@@ -1,6 +1,8 @@
 /* Writes cells into lines of a page, with their widths in columns. */
 #include "agent/cli/top/top_pen.h"
 
+#include "proto/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,29 +36,6 @@ static int character_bytes(const char *at)
     return bytes;
 }
 
-static int count_characters(const char *text)
-{
-    int count = 0;
-    for (; *text; text += character_bytes(text))
-        count++;
-    return count;
-}
-
-/* Code points that move the cursor or turn the direction of writing: C0, C1, and bidirectional
- * formatting (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F). */
-static int top_pen_is_control(const char *at, int bytes)
-{
-    unsigned char a = (unsigned char)at[0], b = (unsigned char)at[bytes > 1];
-    unsigned char c = (unsigned char)at[bytes > 2 ? 2 : 0];
-    if (bytes == 1)
-        return a < 0x20 || a >= 0x7f;
-    if (bytes == 2)
-        return a == 0xc2 && b < 0xa0;
-    return bytes == 3 && a == 0xe2 &&
-           ((b == 0x80 && ((c >= 0x8b && c <= 0x8f) || (c >= 0xa8 && c <= 0xae))) ||
-            (b == 0x81 && c >= 0xa0 && c <= 0xaf));
-}
-
 static const char *in_ascii(const char *at, int bytes)
 {
     static const struct {
@@ -74,7 +53,7 @@ static void put_character(struct top_pen *pen, const char *at)
     struct top_line *line = pen->line;
     if (top_pen_left(pen) == 0)
         return;
-    if (top_pen_is_control(at, bytes)) {
+    if (utf8_control(at, (size_t)bytes) > 0) {
         at = "?";
         bytes = 1;
     } else if (bytes > 1 && !pen->view->utf8) {
@@ -116,7 +95,7 @@ static void top_pen_add_span(struct top_line *line, int from, enum top_style sty
 
 void top_pen_put(struct top_pen *pen, enum top_style style, int width, const char *text)
 {
-    int characters = count_characters(text), left = top_pen_left(pen);
+    int characters = (int)utf8_characters(text), left = top_pen_left(pen);
     if (left == 0)
         return;
     int from = pen->line->columns, room = width > 0 ? width : width < 0 ? -width : characters;
