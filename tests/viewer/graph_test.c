@@ -40,14 +40,18 @@ static void fill(struct sample *s)
         s->edges[s->edge_count++] = (struct graph_edge){g * EACH, (g + 1) * EACH, 3};
 }
 
-static void set(struct graph *g, const struct sample *s)
+static void set(struct graph *g, struct sample *s)
 {
-    assert_int_equal(graph_set(g, g, s->vertices, s->vertex_count, s->groups, GROUPS, s->edges,
-                               s->edge_count, 1),
-                     0);
+    const struct graph given = {.vertices = s->vertices,
+                                .groups = s->groups,
+                                .edges = s->edges,
+                                .vertex_count = s->vertex_count,
+                                .group_count = GROUPS,
+                                .edge_count = s->edge_count};
+    assert_int_equal(graph_set(g, g, &given), 0);
 }
 
-static void lay_out(struct graph *g, const struct sample *s)
+static void lay_out(struct graph *g, struct sample *s)
 {
     set(g, s);
     while (graph_work(g, UINT64_MAX))
@@ -190,10 +194,12 @@ static void odd_graphs_are_laid_out_too(void **state)
     struct graph g = {0};
     struct graph_vertex one = {.key = 1, .weight = 1};
     struct graph_group group = {.key = 1};
-    assert_int_equal(graph_set(&g, &g, NULL, 0, NULL, 0, NULL, 0, 1), 0);
+    assert_int_equal(graph_set(&g, &g, &(struct graph){0}), 0);
     assert_int_equal(graph_work(&g, UINT64_MAX), 0);
     assert_int_equal(g.vertex_count, 0);
-    assert_int_equal(graph_set(&g, &g, &one, 1, &group, 1, NULL, 0, 1), 0);
+    const struct graph given = {
+        .vertices = &one, .groups = &group, .vertex_count = 1, .group_count = 1};
+    assert_int_equal(graph_set(&g, &g, &given), 0);
     assert_int_equal(graph_work(&g, UINT64_MAX), 0);
     assert_true(isfinite(g.vertices[0].x) && isfinite(g.vertices[0].radius));
     graph_finish(&g);

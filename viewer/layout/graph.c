@@ -132,7 +132,7 @@ static void graph_weigh(struct graph_layout *l)
 /* Initial positions: groups on an ellipse in their order, vertices along a spiral in theirs, spaced
  * like the turns of the spiral: neighbours in number are often communication partners, and so begin
  * as neighbours. */
-static void graph_place_initially(struct graph_layout *l, uint64_t seed)
+static void graph_place_initially(struct graph_layout *l)
 {
     double round = 0, at = 0;
     for (uint32_t k = 0; k < l->group_count; k++)
@@ -142,15 +142,15 @@ static void graph_place_initially(struct graph_layout *l, uint64_t seed)
         struct graph_group *g = &l->groups[k];
         double angle = (at + 1.2 * g->radius) / fmax(round, 1e-9) * 2 * pi - 1.3;
         at += 2.4 * g->radius;
-        g->x = circle * sqrt(wide) * cos(angle) + 0.1 * graph_jitter(seed, g->key);
-        g->y = circle / sqrt(wide) * sin(angle) + 0.1 * graph_jitter(seed + 1, g->key);
+        g->x = circle * sqrt(wide) * cos(angle) + 0.1 * graph_jitter(1, g->key);
+        g->y = circle / sqrt(wide) * sin(angle) + 0.1 * graph_jitter(2, g->key);
         uint32_t n = l->begin[k + 1] - l->begin[k];
         for (uint32_t i = 0; i < n; i++) {
             struct graph_vertex *v = &l->vertices[l->order[l->begin[k] + i]];
             double r = g->radius * 0.92 * sqrt(((double)i + 0.5) / n);
             double turn = sqrt(4 * pi * ((double)i + 0.5));
-            v->x = r * cos(turn) + 0.02 * graph_jitter(seed + 2, v->key);
-            v->y = r * sin(turn) + 0.02 * graph_jitter(seed + 3, v->key);
+            v->x = r * cos(turn) + 0.02 * graph_jitter(3, v->key);
+            v->y = r * sin(turn) + 0.02 * graph_jitter(4, v->key);
         }
     }
 }
@@ -207,11 +207,10 @@ static double graph_reuse_places(struct graph_layout *l, const struct graph *g, 
     return l->vertex_count ? (double)found / l->vertex_count : 0;
 }
 
-int graph_set(struct graph *g, const struct graph *from, const struct graph_vertex *vertices,
-              uint32_t vertex_count, const struct graph_group *groups, uint32_t group_count,
-              const struct graph_edge *edges, uint32_t edge_count, uint64_t seed)
+int graph_set(struct graph *g, const struct graph *from, const struct graph *given)
 {
-    struct graph_layout *l = graph_layout_create(vertex_count, group_count, edge_count);
+    struct graph_layout *l =
+        graph_layout_create(given->vertex_count, given->group_count, given->edge_count);
     uint32_t before =
         from->vertex_count > from->group_count ? from->vertex_count : from->group_count;
     struct known *known = malloc((before + 1) * sizeof *known);
@@ -220,18 +219,18 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
         free(known);
         return -ENOMEM;
     }
-    l->vertex_count = vertex_count;
-    l->group_count = group_count;
-    l->edge_count = edge_count;
-    for (uint32_t i = 0; i < vertex_count; i++)
-        l->vertices[i] = vertices[i];
-    for (uint32_t i = 0; i < edge_count; i++)
-        l->edges[i] = edges[i];
-    for (uint32_t k = 0; k < group_count; k++)
-        l->groups[k].key = groups[k].key;
+    l->vertex_count = given->vertex_count;
+    l->group_count = given->group_count;
+    l->edge_count = given->edge_count;
+    for (uint32_t i = 0; i < l->vertex_count; i++)
+        l->vertices[i] = given->vertices[i];
+    for (uint32_t i = 0; i < l->edge_count; i++)
+        l->edges[i] = given->edges[i];
+    for (uint32_t k = 0; k < l->group_count; k++)
+        l->groups[k].key = given->groups[k].key;
     graph_sort_by_group(l);
     graph_weigh(l);
-    graph_place_initially(l, seed);
+    graph_place_initially(l);
     int warm = graph_reuse_places(l, from, known) > 0.6;
     l->heat = warm ? 1.0 / WARM : 1;
     l->group_rounds = warm ? GROUP_ROUNDS / WARM : GROUP_ROUNDS;

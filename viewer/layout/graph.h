@@ -3,7 +3,7 @@
  * group's disc, by the grid variant of T. Fruchterman and E. Reingold, "Graph drawing by
  * force-directed placement" (1991), section "The grid-variant algorithm".
  *
- * The same graph and seed give the same positions. A changed graph starts from the positions of the
+ * The same graph gives the same positions. A changed graph starts from the positions of the
  * previous one, so that unchanged parts stay where they were. Work is done in steps that the caller
  * limits; the previous graph stays visible until the new layout is complete. */
 #ifndef HOLTER_VIEWER_LAYOUT_GRAPH_H
@@ -43,13 +43,11 @@ void graph_finish(struct graph *graph);
 
 /** Begin the layout of a new graph. The visible graph stays until it is complete; a layout in
  * progress is cancelled.
- * @param from  graph whose positions are reused where keys are equal; borrowed for the call; may be
- * graph itself, or empty
- * @param vertices, groups, edges  copied; positions in them are ignored
+ * @param from   graph whose positions are reused where keys are equal; borrowed for the call; may
+ * be graph itself, or empty
+ * @param given  vertices, groups and edges, which are copied; positions in them are ignored
  * @return 0 or -ENOMEM (nothing changed) */
-int graph_set(struct graph *graph, const struct graph *from, const struct graph_vertex *vertices,
-              uint32_t vertex_count, const struct graph_group *groups, uint32_t group_count,
-              const struct graph_edge *edges, uint32_t edge_count, uint64_t seed);
+int graph_set(struct graph *graph, const struct graph *from, const struct graph *given);
 
 /** Do a part of the work.
  * @param units  approximate number of pairs of vertices to examine

@@ -180,31 +180,31 @@ static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
 static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_graph *from,
                                      const struct model *m, const struct key_table *edge_keys)
 {
-    struct graph_vertex *vertices = calloc(n->vertex_count + 1, sizeof *vertices);
-    struct graph_group *groups = calloc(n->group_count + 1, sizeof *groups);
-    struct graph_edge *edges = calloc((size_t)n->edge_count + 1, sizeof *edges);
-    int error = vertices && groups && edges ? 0 : -ENOMEM;
+    struct graph given = {.vertices = calloc(n->vertex_count + 1, sizeof *given.vertices),
+                          .groups = calloc(n->group_count + 1, sizeof *given.groups),
+                          .edges = calloc((size_t)n->edge_count + 1, sizeof *given.edges),
+                          .vertex_count = n->vertex_count,
+                          .group_count = n->group_count,
+                          .edge_count = n->edge_count};
+    int error = given.vertices && given.groups && given.edges ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < n->vertex_count && !error; i++)
-        vertices[i] = (struct graph_vertex){.key = rank_graph_name_of(&n->vertices[i]),
-                                            .group = n->vertices[i].group,
-                                            .weight = n->vertices[i].ranks};
+        given.vertices[i] = (struct graph_vertex){.key = rank_graph_name_of(&n->vertices[i]),
+                                                  .group = n->vertices[i].group,
+                                                  .weight = n->vertices[i].ranks};
     for (uint32_t i = 0; i < n->group_count && !error; i++)
-        groups[i].key = n->groups[i].region + 1;
+        given.groups[i].key = n->groups[i].region + 1;
     for (uint32_t i = 0; i < n->edge_count && !error; i++)
-        edges[i] = (struct graph_edge){(uint32_t)edge_keys->keys[i].hi,
-                                       (uint32_t)edge_keys->keys[i].lo, 0};
+        given.edges[i] = (struct graph_edge){(uint32_t)edge_keys->keys[i].hi,
+                                             (uint32_t)edge_keys->keys[i].lo, 0};
     for (uint32_t i = 0; i < n->pair_count && !error; i++)
         if (n->edge_of[i] != NETWORK_NONE)
-            edges[n->edge_of[i]].weight +=
+            given.edges[n->edge_of[i]].weight +=
                 (double)m->pairs.sums[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
     for (uint32_t i = 0; i < n->edge_count && !error; i++)
-        edges[i].weight = log2(2 + edges[i].weight);
+        given.edges[i].weight = log2(2 + given.edges[i].weight);
     if (!error)
-        error = graph_set(&n->graph, &from->graph, vertices, n->vertex_count, groups,
-                          n->group_count, edges, n->edge_count, 1);
-    free(vertices);
-    free(groups);
-    free(edges);
+        error = graph_set(&n->graph, &from->graph, &given);
+    graph_finish(&given);
     return error;
 }
 
