@@ -65,7 +65,6 @@ struct daemon {
     struct fleet *fleet;            /* NULL: this daemon is alone */
     char metrics_token[41];
     uint64_t started_ns; /* daemon time */
-    int leaving;
     int status;         /* of the process, when it leaves */
     int record_stopped; /* a recording stopped before its end */
 };
@@ -74,7 +73,6 @@ struct daemon {
 
 static void daemon_leave(struct daemon *d)
 {
-    d->leaving = 1;
     uv_stop(&d->loop);
 }
 

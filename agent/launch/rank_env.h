@@ -12,7 +12,6 @@ struct rank_env_source {
     void *user;
     int32_t pid;           /**< of this process */
     int32_t parent;        /**< of its parent */
-    uint64_t start;        /**< start time of this process, see process_start_time() */
     uint64_t parent_start; /**< of its parent; 0: unknown */
     const char
         *parent_command; /**< /proc/<parent>/cmdline, words ended by NUL, one more NUL at the end */

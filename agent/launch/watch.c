@@ -77,7 +77,6 @@ static void watch_find_rank(struct plan *plan)
     struct rank_env_source source = {
         .pid = getpid(),
         .parent = getppid(),
-        .start = process_start_time(getpid()),
         .parent_start = process_start_time(getppid()),
         .parent_command = command,
         .host = host[0] != '\0' ? host : "host",

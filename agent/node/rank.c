@@ -160,7 +160,6 @@ static int rank_copy_identity(struct rank *rank, const char *session)
     rank_copy_text(written, sizeof written, segment->session, sizeof segment->session);
     rank->pid_start = *(const volatile uint64_t *)&segment->pid_start;
     rank->tick_unit = *(const volatile uint32_t *)&segment->tick_unit;
-    rank->flavour = *(const volatile uint32_t *)&segment->flavour;
     rank_copy_text(rank->job, sizeof rank->job, segment->job, sizeof segment->job);
     if (uid != (uint32_t)getuid() || *(const volatile uint32_t *)&segment->uid != uid ||
         *(const volatile int32_t *)&segment->pid != rank->pid || strcmp(key, session) != 0 ||

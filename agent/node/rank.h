@@ -55,7 +55,6 @@ struct rank {
     int32_t world_rank; /**< -1 while MPI_Init has not returned */
     int32_t world_size;
     uint32_t tick_unit;
-    uint32_t flavour;
 
     struct segment *segment; /**< owned mapping */
     size_t bytes;

@@ -181,7 +181,6 @@ static int replay_server_start(struct replay_server *server, char *why, size_t c
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* nor are those of the index */
     server->worker_options = (struct replay_worker_options){.options = server->options,
                                                             .timeline = &server->timeline,
-                                                            .rules = server->rules,
                                                             .network = &server->network,
                                                             .shared = server->shared,
                                                             .begin_ns = server->begin_ns,

@@ -11,7 +11,6 @@
 struct replay_worker_options {
     const struct replay_options *options; /**< borrowed, as all pointers here */
     const struct timeline *timeline;
-    const struct rules *rules;
     const struct network *network;
     struct replay_shared *shared;
     uint64_t begin_ns; /**< when the first message of the recording was received */

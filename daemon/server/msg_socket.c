@@ -66,7 +66,6 @@ struct msg_zmq {
     struct msg_socket base;
     void *zmq_socket;
     struct zloop *zloop;
-    uv_loop_t *loop;
 };
 
 static int msg_zmq_on_readable(void *user, void *socket)
@@ -190,7 +189,7 @@ int msg_socket_open_zmq(struct msg_socket **out, uv_loop_t *loop, void *socket)
     struct msg_zmq *p = calloc(1, sizeof(*p));
     int code = p == NULL ? -ENOMEM : 0;
     if (code == 0) {
-        *p = (struct msg_zmq){.base.type = &msg_zmq_type, .zmq_socket = socket, .loop = loop};
+        *p = (struct msg_zmq){.base.type = &msg_zmq_type, .zmq_socket = socket};
         code = zloop_open(&p->zloop, loop, socket, msg_zmq_on_readable, p);
     }
     if (code != 0) {

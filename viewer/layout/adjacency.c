@@ -152,7 +152,6 @@ int adjacency_reduce(struct adjacency_cells *c, const struct adjacency_axis *a,
         return -ENOMEM;
     adjacency_choose(a, starts, levels ? (int)levels : 1, least, &level, &group);
     adjacency_cut(c, a, starts, level, group);
-    c->rows = a->count;
     c->most = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         uint32_t n = c->first[i + 1] - c->first[i];

@@ -47,7 +47,6 @@ struct adjacency_cells {
     uint32_t group;  /**< ... or, if above 1, number of neighbouring blocks in one cell, all within
                         one block of the next outer level */
     uint32_t most;   /**< largest number of rows in an open cell */
-    uint32_t rows;   /**< rows of the axis when the cells were computed */
 };
 
 /** Aggregate rows from the innermost level outwards until the average cell has at least the share

@@ -55,7 +55,7 @@ static void forget_facts(struct model *m)
     m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] = 0;
     m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
     m->span = m->matched = m->unmatched = m->untracked = m->callers_left_out = 0;
-    m->uncovered = m->uncovered_used = 0;
+    m->uncovered_used = 0;
     series_finish(&m->series);
     free(m->hosts);
     free(m->nodes);
@@ -139,11 +139,9 @@ static void apply_job(struct model *m, const struct wire_job *j)
     m->end_ns = j->end_ns;
     m->window_ns = j->window_ns;
     m->span = j->span;
-    m->uncovered = m->uncovered_used = 0;
-    for (uint64_t i = 0; i < j->uncovered_count; i++) {
-        m->uncovered++;
+    m->uncovered_used = 0;
+    for (uint64_t i = 0; i < j->uncovered_count; i++)
         m->uncovered_used += j->uncovered[i].used != 0;
-    }
 }
 
 uint64_t model_host_find(const struct model *m, const char *name)
@@ -189,7 +187,6 @@ static int apply_places(struct model *m, const struct wire_places *p)
         if (r->node < m->host_count)
             m->hosts[r->node].ranks--;
         r->node = number[row->node];
-        r->pid = row->pid;
         r->core = row->core;
         r->socket = row->socket;
         r->numa = row->numa;

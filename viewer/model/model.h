@@ -70,15 +70,12 @@ struct model_pair {
 /** Where a rank runs and what it was doing in its last report. */
 struct model_rank {
     uint32_t node;               /**< index in model.hosts; UINT32_MAX: not known yet */
-    uint64_t pid;                /**< 0: not known yet */
     uint64_t core, socket, numa; /**< they count from 1; 0: not known */
-    uint8_t seen;                /**< reported at least once */
     uint8_t dead;                /**< an alert reported that it died */
     uint16_t in_call;            /**< call in progress at the end of its newest window; 0: none */
     uint64_t in_call_ns;
-    uint64_t in_call_comm; /**< id */
-    int64_t in_call_peer;  /**< negative: PEER_* */
-    uint64_t newest;       /**< newest window it reported */
+    int64_t in_call_peer; /**< negative: PEER_* */
+    uint64_t newest;      /**< newest window it reported */
 };
 
 struct model_host {
@@ -149,7 +146,6 @@ struct model {
     uint64_t span;  /**< windows in which it does about the same work each time; 0: not known */
     uint64_t group; /**< consecutive ranks that are one row, under the first of them; 1: none are */
     uint32_t uncovered_used; /**< functions the application uses and Holter does not cover */
-    uint32_t uncovered;
 
     struct series series;
     uint64_t matched, unmatched; /**< of the messages received until the newest totals */

@@ -136,8 +136,6 @@ int commgram_apply_phases(struct commgram *g, const struct wire_phases *m, int s
 {
     int error = 0;
     begin_rows(&g->phases, snapshot, m->more);
-    g->gap_ns = m->gap_ns;
-    g->modelled = m->modelled != 0;
     for (uint64_t i = 0; i < m->phases_count && !error; i++) {
         struct wire_phase_row row = m->phases[i];
         if (row.begin_ns > row.end_ns || row.end_ns > INT64_MAX)
@@ -374,8 +372,6 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
     struct commgram_picture *p = &g->next;
     if (!g->waiting || m->from_ns > m->to_ns)
         return 0;
-    p->from_ns = m->from_ns;
-    p->to_ns = m->to_ns;
     p->resolved = m->resolved;
     const struct rows tables[] = {
         {&p->columns, &p->column_count, &p->column_capacity, sizeof *p->columns, m->columns,

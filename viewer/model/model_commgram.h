@@ -39,7 +39,6 @@ struct commgram_request {
  * to bars of column k + 1. */
 struct commgram_picture {
     struct commgram_request asked; /**< the request that it answers */
-    uint64_t from_ns, to_ns;
     uint64_t resolved; /**< number of parts in which the daemon stores the span; 0: not reported */
     struct wire_column_row *columns;    /**< owned */
     struct wire_bar_row *bars;          /**< owned; by column, from the top */
@@ -56,8 +55,6 @@ struct commgram_picture {
 /** Zero-initialised is not ready: see commgram_init(). */
 struct commgram {
     struct commgram_rows phases, points; /**< struct wire_phase_row, struct wire_curve_point_row */
-    uint64_t gap_ns;                     /**< gap that ends a phase; 0: not known */
-    int modelled;                        /**< collectives are included */
     struct commgram_picture now;         /**< the last complete one */
     struct commgram_picture next;        /**< received parts of the next one */
     struct commgram_request wanted;      /**< request that is open */

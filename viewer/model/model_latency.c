@@ -182,7 +182,6 @@ static void mark_trend(struct latency_series *s, const struct wire_series_row *r
         return; /* came late: the newer one stands */
     s->trend = (enum series_trend)row->trend;
     s->trend_since = row->trend_since < window ? row->trend_since : window;
-    s->slope = isfinite(row->slope) ? row->slope : NAN;
     if (s->trend == TREND_CALM)
         return;
     for (uint32_t i = s->count; i-- > 0 && s->points[i].first >= s->trend_since;)
@@ -223,8 +222,7 @@ static struct latency_series *series_for(struct latency *l, const struct wire_se
             return NULL;
         fresh = &l->series[l->series_count++];
     }
-    *fresh =
-        (struct latency_series){.scope = (enum series_scope)row->scope, .id = id, .slope = NAN};
+    *fresh = (struct latency_series){.scope = (enum series_scope)row->scope, .id = id};
     return fresh;
 }
 
@@ -386,8 +384,7 @@ static int model_latency_apply_regions(struct latency *l, const struct wire_regi
         const struct wire_latency_region_row *row = &m->regions[i];
         if (l->regions_more && latency_region_find(l, row->id) != LATENCY_NONE)
             continue; /* a later part repeats it */
-        l->regions[l->region_count++] =
-            (struct latency_region){row->id, row->ranks, row->since, LATENCY_NONE};
+        l->regions[l->region_count++] = (struct latency_region){row->id, row->ranks, LATENCY_NONE};
     }
     return 0;
 }

@@ -47,13 +47,11 @@ struct latency_series {
     uint32_t count, capacity;
     enum series_trend trend; /**< of the newest window */
     uint64_t trend_since;    /**< window in which it began */
-    double slope;            /**< growth of reference a minute, as a share; NaN: not known */
 };
 
 struct latency_region {
     uint64_t id;
     uint64_t ranks; /**< as reported; fewer may be listed */
-    uint64_t since; /**< window in which it appeared */
     uint32_t first; /**< lowest rank in it; LATENCY_NONE: none was listed */
 };
 

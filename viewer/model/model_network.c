@@ -275,7 +275,6 @@ static int enter_sample(struct network *n, const struct wire_link_row *l, uint64
     t->newest = window > t->newest ? window : t->newest;
     t->samples[window % NETWORK_WINDOWS] = (struct network_sample){
         .load = (float)l->bytes,
-        .messages = (float)l->messages,
         .measured = l->measured == NETWORK_UNKNOWN ? NAN : (float)l->measured,
         .latency = (float)l->latency,
         .state = (uint8_t)l->state,
@@ -326,7 +325,7 @@ static int model_network_apply_rows(struct network *n, struct network_parts *p,
     n->routes = p->routes;
     n->route_count = p->route_count;
     n->counts = (struct network_counts){
-        {w->idle, w->busy, w->hot, w->congested}, w->bytes, w->hop_bytes, w->unplaced, w->left_out};
+        {w->idle, w->busy, w->hot, w->congested}, w->hop_bytes, w->unplaced, w->left_out};
     p->links = NULL;
     p->routes = NULL;
     n->window = w->window;

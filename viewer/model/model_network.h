@@ -16,8 +16,7 @@
 #define NETWORK_UNKNOWN UINT64_MAX /**< of what counters measured */
 
 struct network_sample {
-    float load; /**< bytes */
-    float messages;
+    float load;     /**< bytes */
     float measured; /**< NaN: not known */
     float latency;  /**< NaN: none matched */
     uint8_t state;  /**< enum link_state */
@@ -35,7 +34,6 @@ struct network_trace {
 /** Counts of the newest window. */
 struct network_counts {
     uint64_t states[4]; /**< links by enum link_state */
-    uint64_t bytes;     /**< of messages that crossed a link */
     double hop_bytes;
     uint64_t unplaced; /**< bytes of messages whose route is not known */
     uint64_t left_out; /**< links that are not idle but have no row */
@@ -69,8 +67,7 @@ struct suggestion {
     char objective[33];
     char subject[128]; /**< what it was asked for, for people: set by the asker; "": not said */
     uint64_t base;     /**< state of the what-if that it was asked for: see what_if.h; 0: reality */
-    uint64_t seed;
-    int optimal;                /**< 1: none is better */
+    int optimal;       /**< 1: none is better */
     struct network_gain *gains; /**< owned */
     uint32_t gain_count;
     uint32_t *seats; /**< owned; mapping: vertex by rank, TOPOLOGY_NONE: unknown */

@@ -226,12 +226,10 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
             continue;
         }
         struct model_rank *rank = &m->ranks[row->rank];
-        rank->seen = 1;
         if (w->window >= rank->newest) {
             rank->newest = w->window;
             rank->in_call = (uint16_t)row->in_call;
             rank->in_call_ns = row->in_call_ns;
-            rank->in_call_comm = row->in_call_comm;
             rank->in_call_peer = row->in_call_peer;
         }
         uint64_t *sums = m->rank_sums + row->rank * RANK_COLUMNS;

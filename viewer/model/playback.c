@@ -66,7 +66,6 @@ static int playback_apply_marks(struct playback *p, const struct wire_replay *r)
     free(p->marks);
     p->marks = marks;
     p->mark_count = (uint32_t)count;
-    p->marks_left_out = r->marks_left_out + (r->marks_count - count);
     return 0;
 }
 
@@ -87,8 +86,6 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
     p->target_ns = r->target_ns ? playback_clamp(p, r->target_ns) : 0;
     p->reached_ns = r->reached_ns ? playback_clamp(p, r->reached_ns) : 0;
     p->known_ns = r->known_ns ? playback_clamp(p, r->known_ns) : 0;
-    p->window = r->window;
-    p->window_ns = r->window_ns;
     p->speed = isfinite(r->speed) && r->speed > 0 ? r->speed : 0;
     p->change = r->change;
     p->run = r->run;

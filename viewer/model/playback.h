@@ -35,13 +35,11 @@ struct playback {
     uint64_t reached_ns;       /**< while seeking: the time reached; 0: not reported */
     uint64_t known_ns; /**< a preview is shown, which has data of the job from this time on; 0: no
                           preview */
-    uint64_t window, window_ns;
-    double speed; /**< times real time; 0: as fast as possible */
+    double speed;      /**< times real time; 0: as fast as possible */
     uint64_t change, run;
 
     struct playback_mark *marks; /**< owned; by begin */
     uint32_t mark_count;
-    uint64_t marks_left_out;
 
     char refused[257]; /**< why the last request was refused; "": it was not */
     uint64_t version;  /**< incremented by every change */

@@ -33,7 +33,6 @@ static void series_fill(struct window_totals *out, const struct wire_totals *t)
         .ranks = series_clip32(t->ranks),
         .agents = series_clip32(t->agents),
         .agents_missing = series_clip32(t->agents_missing),
-        .flags = (uint8_t)t->flags,
         .present = 1,
     };
 }

@@ -23,7 +23,6 @@ struct window_totals {
     uint32_t ranks;          /**< ranks that reported it */
     uint32_t agents;         /**< nodes that did */
     uint32_t agents_missing; /**< nodes that should have reported and did not, so far */
-    uint8_t flags;           /**< WINDOW_*, or-ed over the nodes */
     uint8_t present;         /**< 0: this window was not received: a gap */
 };
 

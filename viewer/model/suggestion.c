@@ -89,7 +89,6 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
         s->gain_count = 0; /* those of the best so far */
     if (s->progress < 1)
         return add_gains(s, m->gains, m->gains_count);
-    s->seed = m->seed;
     s->optimal |= m->optimal != 0;
     if (add_gains(s, m->gains, m->gains_count) < 0 ||
         network_add_seats(&s->seats, &s->seat_count, m->seats, m->seats_count) < 0)

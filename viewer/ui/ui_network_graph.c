@@ -144,21 +144,6 @@ static void ui_graph_apply(struct network_graph *g, const struct topology *t, co
     }
 }
 
-static void count_together(struct network_graph *g, const struct flows *f)
-{
-    uint8_t *seen = g->groups ? calloc(g->groups, 1) : NULL;
-    g->together = 0;
-    for (uint32_t v = 0; seen && v < g->vertex_count && v < f->vertex_count; v++) {
-        uint32_t k = g->group_of[v];
-        if (k >= g->groups || seen[k] ||
-            !(f->vertices[v].in || f->vertices[v].out || f->vertices[v].transit))
-            continue;
-        seen[k] = 1;
-        g->together++;
-    }
-    free(seen);
-}
-
 static int network_graph_open(const struct network_graph *g, uint32_t group)
 {
     uint32_t low = BISECT(i, 0, g->open_count, g->open[i] < group);
@@ -196,7 +181,6 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
     }
     if (!has_dimensions(topology_spec(t)) && group_by_level(g, t, f) < 0)
         return -ENOMEM;
-    count_together(g, f);
     for (uint32_t v = 0; v < n; v++)
         if (network_graph_open(g, groups[v]))
             groups[v] = NETWORK_ALONE;

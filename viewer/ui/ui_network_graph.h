@@ -39,7 +39,6 @@ struct network_graph {
     uint32_t *group_of; /**< owned; by vertex, NETWORK_ALONE: drawn individually */
     uint32_t vertex_count;
     uint32_t groups;                /**< one more than the highest number of a group */
-    uint32_t together;              /**< groups with a vertex in use, open or not; 0: no groups */
     unsigned applied;               /**< dimensions and level in effect */
     uint32_t applied_level, levels; /**< levels that could be chosen */
     uint64_t version;               /**< incremented when one of group_of changed */

@@ -26,7 +26,6 @@ static struct rank_env read_env(const char *const *pairs, const char *parent_com
         .user = (void *)pairs,
         .pid = 4321,
         .parent = 1234,
-        .start = 99,
         .parent_start = 0xabc,
         .parent_command = parent_command,
         .host = "front",
