@@ -65,8 +65,8 @@ struct daemon {
     struct fleet *fleet;            /* NULL: this daemon is alone */
     char metrics_token[41];
     uint64_t started_ns; /* daemon time */
-    int status;         /* of the process, when it leaves */
-    int record_stopped; /* a recording stopped before its end */
+    int status;          /* of the process, when it leaves */
+    int record_stopped;  /* a recording stopped before its end */
 };
 
 /* ---- callbacks between modules ------------------------------------------- */

@@ -128,8 +128,8 @@ struct attribution_cause {
         delay; /**< time that it costs the ranks that it hits first, by the time of the same work */
     double ratio;   /**< by which factor messages, or the time outside of MPI, are longer; NaN or 0:
                        not known */
-    char text[256];   /**< the figures, as a sentence */
-    char advice[512]; /**< what to do about it, as a sentence; empty: not known */
+    char text[256]; /**< the figures, as a sentence */
+    char advice[512];                  /**< what to do about it, as a sentence; empty: not known */
     uint32_t ranks[ATTRIBUTION_RANKS]; /**< ranks that carry it, the largest part first */
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */
@@ -160,8 +160,8 @@ uint64_t attribution_began(const struct attribution *a, const struct attribution
 /** Why ranks are late, by what the kernel has counted for their processes since the onset and
  * before.
  *  @param ranks  that are late together
- *  @param out    set on success: causes, the largest share first, with advice on that; no causes where
- *                processes are not known, or show nothing
+ *  @param out    set on success: causes, the largest share first, with advice on that; no causes
+ *                where processes are not known, or show nothing
  *  @return 0 or -ENOMEM */
 int attribution_explain(const struct attribution *a, uint64_t onset, const uint32_t *ranks,
                         size_t count, struct attribution_result *out);

@@ -71,8 +71,8 @@ struct dependency_event {
     uint32_t step;
     uint16_t call;   /**< holter/call.h */
     uint8_t receive; /**< or it leaves a collective */
-    uint8_t blocked; /**< a blocking send that waited for its receiver, which came later: its end is its
-                          begin, and what follows in its rank inherits from the receive */
+    uint8_t blocked; /**< a blocking send that waited for its receiver, which came later: its end is
+                        its begin, and what follows in its rank inherits from the receive */
 };
 
 /** A collective of ranks. */

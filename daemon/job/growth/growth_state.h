@@ -53,7 +53,7 @@ struct growth_culprit {
     struct scope_finding finding; /**< id 0: there is none */
     uint64_t onset;               /**< gradual: first window in which less was done */
     uint32_t slow;                /**< gradual: windows, one after the other */
-    uint32_t same; /**< windows in which the finding was the same before it has an id */
+    uint32_t same;   /**< windows in which the finding was the same before it has an id */
     uint32_t good;   /**< windows in which the finding was not seen */
     int named;       /**< second: it is announced by itself: no finding of the scopes had it */
     uint64_t shared; /**< second: the finding of the scopes that it ends with; 0: it is its own */

@@ -218,8 +218,9 @@ static void a_slow_link_is_named_although_all_wait(void **state)
     assert_string_equal(r.causes[0].text,
                         "link of node2: messages to and from it take 51 times as long on the "
                         "network as before (5 ms more), those between other nodes 1 times");
-    assert_string_equal(r.causes[0].advice, "Move the job off node2 or have its link checked; if it is "
-                                  "traffic of others, wait until it ends.");
+    assert_string_equal(r.causes[0].advice,
+                        "Move the job off node2 or have its link checked; if it is "
+                        "traffic of others, wait until it ends.");
     finish(a, h);
 }
 

@@ -168,7 +168,8 @@ static void longer_work_shows_no_other_sign(void **state)
     const struct attribution_result out = explain(&bed);
     assert_int_equal(out.cause_count, 1);
     assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
-    assert_string_equal(out.causes[0].advice, "Balance the work: this rank has more of it than before.");
+    assert_string_equal(out.causes[0].advice,
+                        "Balance the work: this rank has more of it than before.");
     begin(&bed, RANKS);
     bed.processes[LATE].user_ns = 1000 * MS;
     bed.processes[LATE].runnable = 10;
