@@ -153,7 +153,7 @@ int job_nodes_all_left(const struct job_nodes *nodes)
         if (!nodes->list[i]->final && !nodes->list[i]->left)
             return 0;
     }
-    return 1;
+    return nodes->count > 0;
 }
 
 /* ---- losses -------------------------------------------------------------- */

@@ -81,7 +81,7 @@ void job_agent_note_seq(struct job_agent *agent, uint64_t seq);
 /** Are there nodes, and does none of them report any more? */
 int job_nodes_all_final(const struct job_nodes *nodes);
 
-/** Has every agent whose node is not final left? */
+/** Are there nodes, and has every agent left whose node is not final? */
 int job_nodes_all_left(const struct job_nodes *nodes);
 
 /** Note that a node has reported a window. */
