@@ -644,7 +644,7 @@ class Nodes(unittest.TestCase):
             fleet.start_daemon('b', env=fleet.ahead(60))
             a, b = fleet.endpoint('a'), fleet.endpoint('b')
             steps = f'{lab.BUILD}/agent/holter exec {lab.program("steps", "openmpi")} {fleet.folder("one")} 2000 3000'
-            near = f'case $(hostname) in node1) near={a},{b} ;; *) near={b},{a} ;; esac; HOLTER_DAEMON=$near exec {steps}'
+            near = f'case $(hostname) in node1) near={a} ;; *) near={b} ;; esac; HOLTER_DAEMON=$near exec {steps}'
             fleet.jobs['one'] = place.start(*hosts.openmpi(), '-n', 2, '/bin/sh', '-c', near,
                                             env=fleet.job_environment('one', '1'))
             lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')

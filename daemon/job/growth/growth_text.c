@@ -207,8 +207,8 @@ void growth_write_text(struct growth_episode *e)
         growth_append(&text, "since %s UTC the same work takes %s as long as before", clock,
                       now.text);
     else if (e->finding.part == SCOPE_LATENESS)
-        growth_append(&text, "since %s UTC others wait %s as long for it as before", clock,
-                      now.text);
+        growth_append(&text, "since %s UTC others wait %s as long for %s as before", clock,
+                      now.text, e->finding.member_count == 1 ? "it" : "them");
     else
         growth_append(&text, "since %s UTC messages%s take %s as long as before", clock,
                       e->finding.member_count == 1 ? text_of_direction(&e->finding.members[0]) : "",
@@ -218,7 +218,8 @@ void growth_write_text(struct growth_episode *e)
     if (v->alternatives[0] != '\0')
         growth_append(&text, "; no message tells it apart from %s", v->alternatives);
     if (v->victims[0] != '\0')
-        growth_append(&text, "; delayed: ranks %s", v->victims);
+        growth_append(&text, "; delayed: %s %s",
+                      strpbrk(v->victims, ",-") != NULL ? "ranks" : "rank", v->victims);
     if (v->sizes[0] != '\0')
         growth_append(&text, "; messages of %s", v->sizes);
     if (v->links[0] != '\0')
