@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -300,8 +301,8 @@ static void start_write_header(struct segment *segment)
     start_copy_text(segment->session, sizeof(segment->session), getenv("HOLTER_SESSION"));
     start_copy_text(segment->job, sizeof(segment->job), start.job);
     start_copy_text(segment->probe, sizeof(segment->probe), HOLTER_VERSION);
-    if (gethostname(segment->host, sizeof(segment->host) - 1) != 0)
-        segment->host[0] = '\0';
+    struct utsname names;
+    start_copy_text(segment->host, sizeof(segment->host), uname(&names) == 0 ? names.nodename : "");
     ssize_t length = readlink("/proc/self/exe", segment->app, sizeof(segment->app) - 1);
     segment->app[length > 0 ? length : 0] = '\0';
     start_write_affinity(segment->placement, sizeof(segment->placement));
@@ -352,15 +353,16 @@ static int start_create_segment(void)
 static int start_is_of_other_host(void)
 {
     char path[sizeof("/dev/shm") + sizeof(start.name)];
-    char host[sizeof(probe.segment->host)] = "", made[sizeof(host)] = "";
+    char made[sizeof(probe.segment->host)] = "";
+    struct utsname names;
     snprintf(path, sizeof(path), "/dev/shm%s", start.name);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return 0;
     ssize_t length = pread(fd, made, sizeof(made) - 1, offsetof(struct segment, host));
     close(fd);
-    return length > 0 && made[0] != '\0' && gethostname(host, sizeof(host) - 1) == 0 &&
-           strcmp(made, host) != 0;
+    return length > 0 && made[0] != '\0' && uname(&names) == 0 &&
+           strncmp(made, names.nodename, sizeof(made) - 1) != 0;
 }
 
 static int start_prepare_segment(void)
