@@ -378,8 +378,7 @@ void page_ranks(const struct page *p)
     fputs("<section><h2>Ranks</h2>\n", p->out);
     if (!p->data->timeless)
         fputs("<p class=\"second\">By the share of their time in MPI: those at the top wait for "
-              "others, "
-              "those at the bottom are often waited for.</p>\n",
+              "others, those at the bottom are often waited for.</p>\n",
               p->out);
     page_begin_table(p->out, "ranks");
     fputs("<tr><th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th "
