@@ -528,6 +528,21 @@ static struct scope_finding *losses_find_taken(struct job_growth *g, int symptom
     return NULL;
 }
 
+/* What no finding of the scopes names is one of its own.
+ * @param shared  finding of the scopes that named it before; 0: none
+ * @return NULL: that has ended, and with it this one */
+static struct scope_finding *losses_add_own(struct job_growth *g, struct scope_finding *finding,
+                                            int *named, uint64_t shared)
+{
+    finding->over |= shared != 0;
+    if (shared != 0)
+        return NULL;
+    *named = 1;
+    finding->messages = (uint64_t)g->losses.messages;
+    g->findings[g->finding_count] = *finding;
+    return &g->findings[g->finding_count++];
+}
+
 /* The finding that names the culprit: one of the scopes, or, where none ever did, the own one.
  * @return NULL: that of the scopes has ended, and with it this one */
 static struct scope_finding *losses_choose(struct job_growth *g)
@@ -543,15 +558,10 @@ static struct scope_finding *losses_choose(struct job_growth *g)
         s->shared = f->id;
         return f;
     }
-    s->finding.over |= s->shared != 0;
-    if (s->shared != 0)
-        return NULL;
-    s->named = 1;
-    s->finding.messages = (uint64_t)s->messages;
-    g->findings[g->finding_count] = s->finding;
-    if (s->announced != 0)
-        g->findings[g->finding_count].onset = s->announced;
-    return &g->findings[g->finding_count++];
+    f = losses_add_own(g, &s->finding, &s->named, s->shared);
+    if (f != NULL && s->announced != 0)
+        f->onset = s->announced;
+    return f;
 }
 
 /* ---- a second culprit ----------------------------------------------------------- */
@@ -603,13 +613,7 @@ static struct scope_finding *second_choose(struct job_growth *g)
             return f;
         }
     }
-    s->finding.over |= s->shared != 0;
-    if (s->shared != 0)
-        return NULL;
-    s->named = 1;
-    s->finding.messages = (uint64_t)g->losses.messages;
-    g->findings[g->finding_count] = s->finding;
-    return &g->findings[g->finding_count++];
+    return losses_add_own(g, &s->finding, &s->named, s->shared);
 }
 
 /* Where two places are slow at once, the attribution finds a cause for each: of what one fault
