@@ -596,24 +596,35 @@ static void second_follow(struct job_growth *g)
         losses_set_figures(&s->finding, &now);
 }
 
+/* The finding of the scopes that names it, and rather one that has an alert; or NULL. */
+static struct scope_finding *second_find_taken(struct job_growth *g)
+{
+    const struct growth_culprit *s = &g->second;
+    struct scope_finding *taken = NULL;
+    for (size_t i = 0; i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        if (s->shared != 0 ? f->id == s->shared && !f->over
+                           : losses_are_of(f, &s->finding) && losses_are_announced(g, f))
+            taken =
+                taken == NULL || growth_fires(g, f->id) > growth_fires(g, taken->id) ? f : taken;
+    }
+    return taken;
+}
+
 /* The finding that names it: one of the scopes, or an own one.
  * @return NULL: that of the scopes has ended, and with it this one */
 static struct scope_finding *second_choose(struct job_growth *g)
 {
     struct growth_culprit *s = &g->second;
-    for (size_t i = 0; i < g->finding_count && !s->named; i++) {
-        struct scope_finding *f = &g->findings[i];
-        if (s->shared != 0 ? f->id == s->shared && !f->over
-                           : losses_are_of(f, &s->finding) && losses_are_announced(g, f)) {
-            if (s->shared == 0)
-                s->onset = growth_fires(g, f->id) ? f->onset : s->finding.onset;
-            s->shared = f->id;
-            losses_rename(f, &s->finding);
-            f->onset = s->onset;
-            return f;
-        }
-    }
-    return losses_add_own(g, &s->finding, &s->named, s->shared);
+    struct scope_finding *f = s->named ? NULL : second_find_taken(g);
+    if (f == NULL)
+        return losses_add_own(g, &s->finding, &s->named, s->shared);
+    if (s->shared == 0)
+        s->onset = growth_fires(g, f->id) ? f->onset : s->finding.onset;
+    s->shared = f->id;
+    losses_rename(f, &s->finding);
+    f->onset = s->onset;
+    return f;
 }
 
 /* Where two places are slow at once, the attribution finds a cause for each: of what one fault
