@@ -628,6 +628,18 @@ static struct scope_finding *second_choose(struct job_growth *g)
     return f;
 }
 
+/* Does a finding of the scopes follow from it? Where it is the network, that is of all messages
+ * that take longer: no other place accounts for them. */
+static int second_explains(const struct job_growth *g, const struct scope_finding *f)
+{
+    struct scope_finding culprit = g->second.finding;
+    if (losses_are_of(f, &culprit))
+        return 1;
+    culprit.share = 1;
+    return f->part == SCOPE_TRANSFER && culprit.part == SCOPE_TRANSFER &&
+           (losses_explain(f, &culprit) || losses_are_part(g, f, &culprit));
+}
+
 /* Where two places are slow at once, the attribution finds a cause for each: of what one fault
  * costs it puts nothing down to another that would be enough by itself. */
 static void growth_find_second(struct job_growth *g, const struct closed_window *window)
@@ -645,7 +657,7 @@ static void growth_find_second(struct job_growth *g, const struct closed_window 
         return;
     struct scope_finding *named = second_choose(g);
     for (size_t i = 0; named != NULL && i < g->finding_count; i++)
-        if (&g->findings[i] != named && losses_are_of(&g->findings[i], &s->finding))
+        if (&g->findings[i] != named && second_explains(g, &g->findings[i]))
             g->findings[i].symptom_of = named->id;
 }
 
