@@ -316,7 +316,7 @@ struct situation {
     bool from_start, small; /* nothing has to be said */
     bool master;
     bool calm;         /* only jobs without a fault */
-    uint32_t slack;    /* windows by which the onset may be late, more than 1: an iteration */
+    uint32_t slack;    /* windows, beyond the one always allowed, by which an onset may be late */
     double iterations; /* in a window; 0: drawn */
     struct synthetic_params params;
 };

@@ -124,6 +124,12 @@ struct flows {
     struct flow_work *work; /**< owned; intermediate results */
 };
 
+/** Did all messages stay within nodes? */
+static inline int flows_stayed_local(const struct flows *flows)
+{
+    return flows->bytes == 0 && flows->unplaced_bytes == 0 && flows->local_bytes > 0;
+}
+
 struct range;
 
 /** Computes the flows from sums and model, unless nothing changed.

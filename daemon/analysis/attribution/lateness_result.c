@@ -117,7 +117,8 @@ static void lateness_describe_work(const struct lateness_figures *calm,
              asleep ? "" : "busy ", 100 * share, 100 * before,
              asleep ? ", and asleep for most of it" : "");
     if (share <= before) /* others have waited for it all the time */
-        text_append(out, capacity, "; in that time %.0f %% of the work is done", 100 * progress);
+        text_append(out, capacity, "; in the same time it does %.0f %% of the work",
+                    100 * progress);
 }
 
 static void lateness_describe(enum lateness_sign sign, const struct lateness_figures *calm,

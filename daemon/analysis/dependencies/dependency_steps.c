@@ -243,6 +243,14 @@ uint32_t dependencies_latest(const struct dependencies *d)
                : dependency_steps_last_of_call(d, latest);
 }
 
+/* Since when a rank goes on after an event: after a send that lasted until its receiver came, since
+ * that came. */
+static int64_t dependency_steps_left_ns(const struct dependencies *d,
+                                        const struct dependency_event *event)
+{
+    return event->blocked ? d->events[event->match].begin_ns : event->end_ns;
+}
+
 uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32_t *out,
                             uint32_t capacity)
 {
@@ -257,7 +265,8 @@ uint32_t dependencies_chain(const struct dependencies *d, uint32_t event, uint32
                              : dependency_steps_send(d, event);
         int is_other =
             previous == DEPENDENCY_NONE ||
-            (other != DEPENDENCY_NONE && d->events[other].end_ns > d->events[previous].end_ns);
+            (other != DEPENDENCY_NONE &&
+             d->events[other].end_ns > dependency_steps_left_ns(d, &d->events[previous]));
         event = is_other                      ? other
                 : d->events[previous].receive ? dependency_steps_last_of_call(d, previous)
                                               : previous;

@@ -217,7 +217,9 @@ static void evidence_add_own_cause(const struct growth_episode *e, const char *n
 {
     evidence_add_cause(
         v, name, share,
-        e->finding.part != SCOPE_TRANSFER ? "partners wait longer for it than before"
+        e->finding.part != SCOPE_TRANSFER
+            ? (e->finding.member_count == 1 ? "partners wait longer for it than before"
+                                            : "partners wait longer for them than before")
         : e->finding.id >= GROWTH_LOSS_ID && e->finding.members[0].kind == SCOPE_NODE
             ? "messages are in flight for longer in the mean, as when a link loses packets"
             : "messages are longer in flight, though both ends are ready");

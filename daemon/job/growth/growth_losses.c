@@ -41,8 +41,8 @@
  * loses packets has the figures of its typical messages. */
 #define TYPICAL_RATIO 1.25
 /* A second culprit at once. Of 30 programs each of a slow link with a node or a rank that computes
- * longer, and of these two, 87 to 97 % have both named; with 3 windows 90 to 100, but of slow links
- * of two nodes more have a third alert; with 5 and a quarter as the share 77 to 100. Without it 3
+ * longer, and of these two, 77 to 97 % have both named; with 3 windows 77 to 100, but of slow links
+ * of two nodes more have a third alert; with 5 and a quarter as the share 70 to 100. Without it 3
  * to 23 have. Windows where iterations take longer: MOST_STRETCH times as many. */
 #define SECOND_SHARE 0.15   /* of what is lost: so much is put down to it, and LEAST_DELAY */
 #define SECOND_WINDOWS 4u   /* one after the other, */
@@ -194,20 +194,20 @@ static int losses_touch_node(const struct job_growth *g, const struct scope *s, 
     }
 }
 
-/* Is a culprit another one than that of a finding? Ranks of a node whose link is slow are not. */
+/* Is a culprit another one than that of a finding? Ranks of a node that is named are not. */
 static int losses_are_apart(const struct job_growth *g, const struct scope_finding *a,
                             const struct scope_finding *b)
 {
-    const int alike = losses_are_alike(a, b);
     int apart = a->part != SCOPE_TRANSFER || b->part != SCOPE_TRANSFER;
     for (uint32_t m = 0; m < a->member_count; m++) {
+        for (uint32_t n = 0; n < b->member_count; n++) {
+            const struct scope *x = &a->members[m], *y = &b->members[n];
+            if (x->kind == SCOPE_NODE)
+                apart &= !losses_touch_node(g, y, x->a);
+            else if (y->kind == SCOPE_NODE)
+                apart &= !losses_touch_node(g, x, y->a);
+        }
         apart &= !losses_have_member(b, &a->members[m], 1);
-        for (uint32_t n = 0; n < b->member_count && !alike; n++)
-            apart &= a->members[m].kind == SCOPE_NODE
-                         ? !losses_touch_node(g, &b->members[n], a->members[m].a)
-                     : b->members[n].kind == SCOPE_NODE
-                         ? !losses_touch_node(g, &a->members[m], b->members[n].a)
-                         : 1;
     }
     return apart && !losses_are_of(a, b);
 }
@@ -475,6 +475,13 @@ static uint32_t losses_stretch(const struct job_growth *g, const struct closed_w
     return share * MOST_STRETCH > 1 ? (uint32_t)lround(1 / share) : MOST_STRETCH;
 }
 
+/* Windows in which a culprit is not found any more, until it is none. */
+static uint32_t losses_over_windows(const struct job_growth *g, const struct closed_window *window)
+{
+    const uint32_t span = progress_span(&g->progress);
+    return losses_stretch(g, window) * (span > OVER_WINDOWS ? span : OVER_WINDOWS);
+}
+
 /* Where links of several nodes are slow, in some windows it is unknown whose they are. Others that
  * become slow later are culprits of the same finding, or have one of their own. */
 static void losses_follow(struct job_growth *g, const struct closed_window *window)
@@ -488,8 +495,12 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
     const uint64_t recent = window->number - kept + 1;
     int found =
         losses_find_cause(g, f->onset > recent ? f->onset : recent, losses_least_delay(g), &now);
-    if (g->second.finding.id != 0 && !(found && losses_are_of(&now, f)))
-        found = losses_find_among(g, f, 0, &now) != NULL;
+    if (g->second.finding.id != 0 && !(found && losses_are_of(&now, f))) {
+        struct scope_finding own;
+        const int seen = losses_find_among(g, f, 0, &own) != NULL;
+        found = seen || (found && !losses_are_of(&now, &g->second.finding));
+        now = seen ? own : now;
+    }
     const int network = f->part == SCOPE_TRANSFER && now.part == SCOPE_TRANSFER;
     const int taken = found && losses_took_link_for_ranks(g, f, &now);
     const int more = found && losses_include(&now, f) && !losses_are_named_apart(g, &now);
@@ -499,7 +510,7 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
         found && (f->members[0].kind == SCOPE_INTER || losses_are_of(&now, f) || taken || grown ||
                   (network && f->member_count > 1 && losses_are_several(&now)));
     s->good = goes_on ? 0 : s->good + 1;
-    f->over = s->good >= stretch * (span > OVER_WINDOWS ? span : OVER_WINDOWS);
+    f->over = s->good >= losses_over_windows(g, window);
     if (!goes_on)
         return;
     if ((taken && now.share >= ALL_SHARE) || grown)
@@ -556,9 +567,9 @@ static struct scope_finding *losses_choose(struct job_growth *g)
         if (f->messages > 0)
             f->messages = (uint64_t)s->messages;
         s->shared = f->id;
-        return f;
+    } else {
+        f = losses_add_own(g, &s->finding, &s->named, s->shared);
     }
-    f = losses_add_own(g, &s->finding, &s->named, s->shared);
     if (f != NULL && s->announced != 0)
         f->onset = s->announced;
     return f;
@@ -586,28 +597,29 @@ static void second_search(struct job_growth *g, const struct closed_window *wind
     s->finding.found = window->number;
 }
 
-static void second_follow(struct job_growth *g)
+static void second_follow(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_culprit *s = &g->second;
     struct scope_finding now;
     const int goes_on = losses_find_among(g, &s->finding, 0, &now) != NULL;
     s->good = goes_on ? 0 : s->good + 1;
-    s->finding.over = s->good >= OVER_WINDOWS;
+    s->finding.over = s->good >= losses_over_windows(g, window);
     if (goes_on)
         losses_set_figures(&s->finding, &now);
 }
 
-/* The finding of the scopes that names it, and rather one that has an alert; or NULL. */
+/* The finding of the scopes that names it, preferably one whose alert fires; or NULL. */
 static struct scope_finding *second_find_taken(struct job_growth *g)
 {
     const struct growth_culprit *s = &g->second;
     struct scope_finding *taken = NULL;
     for (size_t i = 0; i < g->finding_count; i++) {
         struct scope_finding *f = &g->findings[i];
-        if (s->shared != 0 ? f->id == s->shared && !f->over
-                           : losses_are_of(f, &s->finding) && losses_are_announced(g, f))
-            taken =
-                taken == NULL || growth_fires(g, f->id) > growth_fires(g, taken->id) ? f : taken;
+        int names = losses_are_of(f, &s->finding) && losses_are_announced(g, f);
+        if (s->shared != 0)
+            names = f->id == s->shared && !f->over;
+        if (names && (taken == NULL || (growth_fires(g, f->id) && !growth_fires(g, taken->id))))
+            taken = f;
     }
     return taken;
 }
@@ -645,12 +657,12 @@ static int second_explains(const struct job_growth *g, const struct scope_findin
 static void growth_find_second(struct job_growth *g, const struct closed_window *window)
 {
     struct growth_culprit *s = &g->second;
-    if (s->finding.over)
+    if (s->finding.over || g->losses.finding.id == 0)
         *s = (struct growth_culprit){.onset = 0};
     if (g->losses.finding.id == 0)
         return;
     if (s->finding.id != 0)
-        second_follow(g);
+        second_follow(g, window);
     else
         second_search(g, window);
     if (s->finding.id == 0)
@@ -742,6 +754,7 @@ static void losses_end_first(struct job_growth *g)
     s->onset = second->finding.onset;
     s->named = second->named;
     s->shared = second->shared;
+    s->announced = second->shared != 0 ? second->onset : 0;
     g->second = (struct growth_culprit){.onset = 0};
 }
 

@@ -43,7 +43,8 @@ struct growth_losses {
     uint32_t same;      /**< windows in which the finding was the same before it has an id */
     uint32_t good;      /**< windows in which the finding was not seen */
     uint32_t more;      /**< windows, one after the other, in which others were culprits, too */
-    uint64_t announced; /**< onset with which the culprit was announced when it was gradual, or 0 */
+    uint64_t announced; /**< onset with which the culprit was announced, when it was gradual or the
+                             second one; or 0 */
     int named;          /**< it is announced by itself: no finding of the scopes had it */
     uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
 };
@@ -51,7 +52,8 @@ struct growth_losses {
 /** Another culprit, beside that of growth_losses. Zero-initialised is empty. */
 struct growth_culprit {
     struct scope_finding finding; /**< id 0: there is none */
-    uint64_t onset;               /**< gradual: first window in which less was done */
+    uint64_t onset;               /**< gradual: first window in which less was done; second: with
+                                       which it is announced, once `shared` is set */
     uint32_t slow;                /**< gradual: windows, one after the other */
     uint32_t same;   /**< windows in which the finding was the same before it has an id */
     uint32_t good;   /**< windows in which the finding was not seen */
@@ -65,7 +67,7 @@ struct job_growth {
     /* By windows as they are judged: joined ones, if any are. */
     struct scopes *scopes;
     struct growth_losses losses;
-    struct growth_culprit second;  /**< of what costs as much by itself as the first */
+    struct growth_culprit second;  /**< of another cause that costs much by itself */
     struct growth_culprit gradual; /**< of what is lost so gradually that no window alone shows it;
                                         nothing of it decides what growth_losses finds */
     struct scope_finding findings[SCOPE_FINDINGS + 3]; /**< of all four, in the window */

@@ -46,9 +46,9 @@ int piece_no_network(const struct stage *s, struct box box)
                     "It is published with the first figures, from a topology file or the agents.");
     else
         piece_empty(s, box, "Nothing crossed a link in this span of time",
-                    n->fault[0]      ? n->fault
-                    : f->local_bytes ? "All messages stayed within nodes."
-                                     : NULL);
+                    n->fault[0]             ? n->fault
+                    : flows_stayed_local(f) ? "All messages stayed within nodes."
+                                            : NULL);
     return 1;
 }
 

@@ -631,9 +631,9 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
     struct quantity range = piece_pairs_range_text(s);
     if (d->measured) {
         snprintf(out, capacity, "%s: as interfaces counted, %s",
-                 s->range->flows.local_bytes        ? "all messages stayed within nodes"
-                 : hot_links_have_collectives(s, d) ? "no messages but those inside collectives"
-                                                    : "no messages known",
+                 flows_stayed_local(&s->range->flows) ? "all messages stayed within nodes"
+                 : hot_links_have_collectives(s, d)   ? "no messages but those inside collectives"
+                                                      : "no messages known",
                  range.text);
         return;
     }
@@ -698,7 +698,8 @@ static void hot_links_explain_empty(const struct stage *s, struct box box)
         piece_empty(s, box, "No link is loaded", s->model->network.fault);
     else
         piece_empty(s, box, "No link is loaded",
-                    s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
+                    flows_stayed_local(&s->range->flows) ? "All messages stayed within nodes."
+                                                         : NULL);
 }
 
 /* The columns for which there are figures. */

@@ -289,7 +289,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
-                        f->local_bytes                ? "All messages stayed within nodes."
+                        flows_stayed_local(f)         ? "All messages stayed within nodes."
                         : piece_loads_are_measured(s) ? "No messages are known, only counters."
                                                       : NULL);
         return;

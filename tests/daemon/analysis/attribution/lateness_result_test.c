@@ -211,7 +211,7 @@ static void a_rank_that_was_never_in_mpi_for_long_is_said_to_do_less_work(void *
     const struct attribution_result out = explain(&bed);
     assert_int_equal(out.causes[0].kind, CAUSE_COMPUTES);
     assert_string_equal(out.causes[0].text, "busy outside of MPI for 92 % of the time, before for "
-                                            "96 %; in that time 50 % of the work is done");
+                                            "96 %; in the same time it does 50 % of the work");
 }
 
 /* An agent knows the clock of a core when it has seen the rank run: after its first windows. */
