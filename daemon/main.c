@@ -146,7 +146,9 @@ static void daemon_on_agent_left(void *user, uint64_t instance, const struct wir
     struct daemon *d = user;
     if (bye != NULL && d->fleet != NULL)
         fleet_agent_left(d->fleet, instance, bye, timeline_now(&d->timeline));
-    else if (bye != NULL && (bye->job == NULL || bye->job[0] == '\0'))
+    else if (bye != NULL && bye->job != NULL && bye->job[0] != '\0')
+        jobs_release_agent_of(d->jobs, bye->job, instance, bye->seq);
+    else if (bye != NULL)
         jobs_release_agent(d->jobs, instance, bye->seq); /* it follows those that name a job */
 }
 

@@ -58,6 +58,7 @@ struct tap {
     int json;
     int no_snapshot; /* the current state is not printed */
     int until_end;
+    uint64_t begun_ns;
     uint64_t for_ns;      /* 0: no end */
     uint64_t count;       /* 0: no end */
     const char *followed; /* topics, and those needed to detect the end */
@@ -147,7 +148,7 @@ static void cmd_tap_ask_for_end(struct tap *tap)
 static int cmd_tap_follow(struct tap *tap)
 {
     uint64_t away_since = 0;
-    uint64_t end = tap->for_ns ? clock_mono_ns() + tap->for_ns : UINT64_MAX;
+    const uint64_t end = tap->for_ns ? tap->begun_ns + tap->for_ns : UINT64_MAX;
     for (;;) {
         struct client_message got;
         int result = 0;
@@ -208,7 +209,8 @@ static int cmd_tap_run(struct tap *tap)
 
 int cmd_tap(int argc, char **argv)
 {
-    struct tap tap = {.dial = {.job = &tap.job, .waits_ns = &tap.for_ns}};
+    struct tap tap = {.dial = {.job = &tap.job, .waits_ns = &tap.for_ns},
+                      .begun_ns = clock_mono_ns()};
     const struct command_option options[] = {
         {"topic", 't', .text = &tap.topics},
         {"format", 'f', .json = &tap.json},

@@ -99,8 +99,8 @@ void journal_add_matching(struct journal_state *state, const char job[64], const
                           size_t length);
 
 /** The state of the matcher of a job that the worker before this one has committed, once: a worker
- *  that crashes over it is replaced by one that does without. When this worker commits, its jobs
- * are known, and one of the same id that comes later is another.
+ *  that crashes over it is replaced by one that does without. None after the first
+ * commit of this worker: a job of that id that begins later is another one.
  *  @param length  set to its bytes @return NULL: there is none */
 uint8_t *journal_take_matching(struct journal *journal, const char job[64], size_t *length);
 

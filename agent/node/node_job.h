@@ -30,7 +30,7 @@ struct node_job {
     char (*placements)[128];         /**< owned: their texts */
     uint32_t member_count, member_capacity, placement_capacity;
     uint32_t announced;            /**< members that a message has announced */
-    uint64_t last_seq;             /**< number of its newest message in the journal */
+    uint64_t last_seq;             /**< number of its newest window or ranks in the journal */
     uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
     struct carts carts;
     struct uncovered uncovered;

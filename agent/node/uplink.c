@@ -51,6 +51,7 @@ struct uplink {
     int redial_pending;
     char endpoint[512];        /* that is dialled */
     size_t endpoint_at;        /* its position in the list */
+    int stays;                 /* dial that one again */
     uint64_t daemon;           /* instance of the last daemon; 0: none yet */
     uint64_t refusal_limit_ns; /* a rejection before it is the second in a row */
     uint64_t received_ns;      /* last message from the daemon, or dialled */
@@ -172,11 +173,10 @@ static void uplink_handle_refused(struct uplink *uplink, const struct wire_refus
         log_error("message %llu is dropped", (unsigned long long)refused->seq);
         uplink->options.refused(uplink->options.user, refused->seq);
     }
-    uplink_schedule_redial(
-        uplink,
-        is_message || (uplink->welcomed && now_ns >= uplink->refusal_limit_ns) ? 0 : REFUSED_NS);
-    if (!is_message)
-        uplink->refusal_limit_ns = now_ns + REFUSED_NS;
+    uplink->stays = is_message;
+    uplink_schedule_redial(uplink,
+                           uplink->welcomed && now_ns >= uplink->refusal_limit_ns ? 0 : REFUSED_NS);
+    uplink->refusal_limit_ns = now_ns + REFUSED_NS;
 }
 
 static void uplink_handle_message(struct uplink *uplink, const struct wire_message *message,
@@ -320,7 +320,8 @@ static void uplink_choose_endpoint(struct uplink *uplink)
     const size_t count = endpoint_list_count(list);
     uplink->endpoint_at = uplink->dials == 0
                               ? (journal_instance(uplink->options.journal) >> 1) % count
-                              : (uplink->endpoint_at + 1) % count;
+                              : (uplink->endpoint_at + !uplink->stays) % count;
+    uplink->stays = 0;
     endpoint_of_list(list, uplink->endpoint_at, uplink->endpoint, sizeof uplink->endpoint);
 }
 

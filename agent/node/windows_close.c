@@ -134,15 +134,17 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         window.flags |= WINDOW_CLOCK;
     double share =
         (double)windows->budget * ((double)windows->length_ns / 1e9) / windows_count_jobs(windows);
+    const uint64_t first = journal_next_seq(windows->journal);
     struct window_output output = {
         .budget = (size_t)share,
         .longest = JOURNAL_BYTES / 2,
-        .next_seq = journal_next_seq(windows->journal),
+        .next_seq = first,
         .emit = windows_append_window,
         .user = windows,
     };
     int rc = node_job_close_window(job, &window, &clock, counters, &output);
-    job->last_seq = journal_next_seq(windows->journal) - 1;
+    if (journal_next_seq(windows->journal) != first)
+        job->last_seq = journal_next_seq(windows->journal) - 1;
     windows->totals.sampled -= ends - window.halves_count;
     windows->totals.passed_over += ends - window.halves_count;
     if (rc < 0) {

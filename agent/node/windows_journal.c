@@ -119,8 +119,9 @@ void windows_announce_ranks(struct windows *windows, struct node_job *job, int a
     if (rc == 0)
         rc =
             windows_append(windows, WIRE_TYPE_RANKS, windows->buffer.bytes, windows->buffer.length);
-    job->last_seq = journal_next_seq(windows->journal) - 1;
-    if (rc != 0)
+    if (rc == 0)
+        job->last_seq = journal_next_seq(windows->journal) - 1;
+    else
         log_error("ranks of job %s cannot be announced: %s", job->id, holter_strerror(rc));
 }
 
@@ -198,6 +199,13 @@ static void windows_move_window(const struct windows *windows, struct wire_windo
 
 /* Windows that were closed on a guess, before any daemon was there to see them, get the numbers
  * that they would have had. */
+static void windows_note_newest(struct windows *windows, const char *id, uint64_t seq)
+{
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
+        if (strcmp(job->id, id) == 0)
+            job->last_seq = seq;
+}
+
 int windows_renumber(struct windows *windows, int64_t shift_ns)
 {
     struct journal *journal = windows->journal;
@@ -213,9 +221,11 @@ int windows_renumber(struct windows *windows, int64_t shift_ns)
             windows_move_window(windows, &message.window, shift_ns);
             windows_leave_out_halves(windows, &message.window, &left_out);
             message.window.seq = next;
+            windows_note_newest(windows, message.window.job, next);
             rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, &message.window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
             message.ranks.seq = next;
+            windows_note_newest(windows, message.ranks.job, next);
             rc = wire_encode(&windows->buffer, WIRE_TYPE_RANKS, &message.ranks);
         }
         uint32_t type = old.type;

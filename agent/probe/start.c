@@ -381,7 +381,8 @@ static int start_prepare_segment(void)
         segment_remove(start.name);
         error = start_create_segment();
     }
-    if (error == -EEXIST) { /* of another host; or of another user: so this rank is not watched */
+    if (error ==
+        -EEXIST) { /* of another host, or made by another user to hinder us: another name */
         uint64_t number;
         /* getrandom(2), which the C library has since 2.25; the flag is GRND_NONBLOCK */
         if (syscall(SYS_getrandom, &number, sizeof(number), 1) != (long)sizeof(number))

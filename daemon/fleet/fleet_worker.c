@@ -322,7 +322,7 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
     if (code != 0)
         return code;
     if (message.type == WIRE_TYPE_BYE) {
-        jobs_resume_release(fleet->jobs, job->id, entry->instance, message.bye.seq);
+        jobs_release_agent_of(fleet->jobs, job->id, entry->instance, message.bye.seq);
         return 0;
     }
     if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)

@@ -44,7 +44,7 @@ static int accept_check_nodes(const struct job *job, struct job_fault *fault)
 {
     if (job->nodes.count < JOB_MAXIMUM_NODES)
         return 0;
-    return job_reject(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->nodes.count);
+    return job_reject(fault, -HOLTER_ERANGE, "the job has %u nodes already", job->nodes.count);
 }
 
 int job_accept_ranks(struct job *job, uint64_t instance, const struct wire_ranks *ranks,

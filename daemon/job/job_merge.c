@@ -163,7 +163,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
     code = code != 0 ? code : open_window_add_node(open, node);
     code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)
-        return job_reject(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
+        return job_reject(fault, code == -ERANGE ? -HOLTER_ERANGE : code,
                           "window of %" PRIu64 " pairs: %s", window->pairs_count,
                           holter_strerror(code));
     job_phases_add(job->phases, &open->bursts, &summed);

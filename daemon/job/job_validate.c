@@ -7,6 +7,7 @@
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -327,8 +328,8 @@ int job_validate_ranks(const struct wire_ranks *ranks, uint64_t world, struct jo
     if (ranks->world == 0 || ranks->world > JOB_MAXIMUM_RANKS)
         return job_reject(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", allowed are 1 to %u",
                           ranks->world, JOB_MAXIMUM_RANKS);
-    if (world != 0 && ranks->world != world)
-        return job_reject(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", the job has %" PRIu64,
+    if (world != 0 && ranks->world != world) /* of another launch, perhaps, once this one is over */
+        return job_reject(fault, -EAGAIN, "ranks.world is %" PRIu64 ", the job has %" PRIu64,
                           ranks->world, world);
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         if (ranks->members[i].rank >= ranks->world)

@@ -402,6 +402,14 @@ void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq)
         job_release_agent(jobs->list[i].job, instance, seq > last ? seq - last : 0);
 }
 
+void jobs_release_agent_of(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq)
+{
+    struct job *job = jobs_find_id(jobs, id);
+    const uint64_t last = job == NULL ? 0 : job_last_accepted(job, instance);
+    if (job != NULL)
+        job_release_agent(job, instance, seq > last ? seq - last : 0);
+}
+
 void jobs_advance(struct jobs *jobs, uint64_t watermark_ns, uint64_t now_ns)
 {
     jobs->now_ns = now_ns;
@@ -620,14 +628,6 @@ int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_m
     int code = jobs_ingest(jobs, instance, message, bytes, received_ns, fault);
     jobs->muted = 0;
     return code;
-}
-
-void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq)
-{
-    const struct entry *entry = jobs_find_streamed(jobs, id);
-    const uint64_t last = entry == NULL ? 0 : job_last_accepted(entry->job, instance);
-    if (entry != NULL)
-        job_release_agent(entry->job, instance, seq > last ? seq - last : 0);
 }
 
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)

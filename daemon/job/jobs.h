@@ -73,6 +73,9 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
 /** The agent has left.
  *  @param seq  number of its last message, of whatever job */
 void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq);
+/** The agent has left this job; those of its other jobs say so themselves.
+ *  @param seq  number of its last message of this job, or a later one when it has ended this job */
+void jobs_release_agent_of(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq);
 
 /** A job that is replayed from a recording: its clock is that of the messages, and it ends with
  * them.
@@ -128,9 +131,6 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
  *  @param received_ns  when the first daemon received it */
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                        zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault);
-/** The agent has left this job, by the job's messages; those of its other jobs say so themselves.
- *  @param seq  number of its last message of this job, or a later one when it has ended this job */
-void jobs_resume_release(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq);
 /** A daemon before this one closed this window here. */
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals);
 /** From now on the job is this daemon's own. */

@@ -187,7 +187,7 @@ static void control_send_part(void *user, const char *job, enum wire_type type, 
         state->code = front_send(state->front, state->peer, type, message);
 }
 
-/* @return 0, or the error of a peer that does not read */
+/* @return 0, or why a part could not be sent */
 static int control_send_state(struct front *front, struct peer *peer, struct job *job,
                               enum wire_type type)
 {

@@ -347,8 +347,9 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
         return;
     if (fault.text[0] == '\0')
         snprintf(fault.text, sizeof(fault.text), "%s", holter_strerror(code));
-    /* There may be memory, or room for a further job, when the agent sends it again. */
-    const int lasts = code != -ENOMEM && code != -HOLTER_ELIMIT;
+    /* There may be memory, or room for a further job, or the job of that id may be over, when the
+     * agent sends it again. */
+    const int lasts = code != -ENOMEM && code != -EAGAIN && code != -HOLTER_ELIMIT;
     front_refuse_message(f, peer, from, code, fault.text, lasts ? job_message_seq(message) : 0);
 }
 

@@ -420,7 +420,8 @@ static uint64_t dropped_in_snapshot(struct peer *p)
     struct wire_request request = {.id = 6, .op = "snapshot", .job = "job.0", .topic = "nodes"};
     peer_send(p, WIRE_TYPE_REQUEST, &request);
     while (peer_receive(p)->type != WIRE_TYPE_REPLY)
-        for (uint64_t i = 0; i < p->message.nodes.nodes_count; i++)
+        for (uint64_t i = 0; p->message.type == WIRE_TYPE_NODES && i < p->message.nodes.nodes_count;
+             i++)
             dropped += p->message.nodes.nodes[i].windows_dropped;
     return dropped;
 }

@@ -186,8 +186,8 @@ static void send_message(struct job *job, const struct kept *kept, const uint8_t
     const uint64_t seq = job_message_seq(&message);
     if (seq != 0 && !job_has_accepted(job, kept->head.instance, seq)) {
         const int code = job_accept(job, &kept->head, &message, &capture, &fault);
-        FUZZ_HOLDS(code == 0 || code == -HOLTER_ERANGE || code == -HOLTER_ELIMIT ||
-                   code == -HOLTER_EDENIED);
+        FUZZ_HOLDS(code == 0 || code == -EAGAIN || code == -HOLTER_ERANGE ||
+                   code == -HOLTER_ELIMIT || code == -HOLTER_EDENIED);
     }
     wire_arena_finish(&arena);
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define OVERLOAD 1.5 /* messages of an overloaded rank by the mean, and by those before */
-/* Of 30 programs in which a node, and a rank elsewhere, are slow at once 97 % have both named. */
+/* Of 30 programs in which a node, and a rank elsewhere, are slow at once 93 to 97 % have both
+ * named. */
 #define WHOLE 0.5  /* of the late ranks are on nodes that are slow as a whole: these are named */
 #define OTHER 0.25 /* of the largest lateness: others are late, too; ... */
 #define OTHER_LATE 0.1     /* ... and by so much of the time of the same work */

@@ -207,7 +207,7 @@ static int set_up(void **state)
 {
     (void)state;
     queued = restored = forgotten = saved = 0;
-    holds = 1;
+    holds = known_running = 1;
     newest = packing_ns = 0;
     return 0;
 }
