@@ -652,6 +652,18 @@ static int second_explains(const struct job_growth *g, const struct scope_findin
            (losses_explain(f, &culprit) || losses_are_part(g, f, &culprit));
 }
 
+/* While it is not sure yet, what would follow from it and has no alert yet waits. */
+static void second_hold_back(struct job_growth *g)
+{
+    const uint64_t first = g->losses.shared != 0 ? g->losses.shared : g->losses.finding.id;
+    for (size_t i = 0; g->second.same > 0 && i < g->finding_count; i++) {
+        struct scope_finding *f = &g->findings[i];
+        if (f->symptom_of == 0 && !losses_are_of(f, &g->second.finding) && second_explains(g, f) &&
+            !growth_fires(g, f->id))
+            f->symptom_of = first;
+    }
+}
+
 /* Where two places are slow at once, the attribution finds a cause for each: of what one fault
  * costs it puts nothing down to another that would be enough by itself. */
 static void growth_find_second(struct job_growth *g, const struct closed_window *window)
@@ -665,8 +677,10 @@ static void growth_find_second(struct job_growth *g, const struct closed_window 
         second_follow(g, window);
     else
         second_search(g, window);
-    if (s->finding.id == 0)
+    if (s->finding.id == 0) {
+        second_hold_back(g);
         return;
+    }
     struct scope_finding *named = second_choose(g);
     for (size_t i = 0; named != NULL && i < g->finding_count; i++)
         if (&g->findings[i] != named && second_explains(g, &g->findings[i]))
