@@ -41,3 +41,8 @@ int rank_spans_have(const char *text, uint64_t rank)
     }
     return 0;
 }
+
+const char *rank_spans_noun(const char *text)
+{
+    return strpbrk(text, ",-") != NULL ? "ranks" : "rank";
+}

@@ -17,4 +17,7 @@ int rank_spans_check(const char *text, uint64_t world);
 /** Is the rank in the list? Ranks after a syntax error are not. */
 int rank_spans_have(const char *text, uint64_t rank);
 
+/** @return "ranks", or of a list of one "rank" */
+const char *rank_spans_noun(const char *text);
+
 #endif

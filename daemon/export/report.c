@@ -10,6 +10,7 @@
 #include "holter/plain_text.h"
 #include "proto/json.h"
 #include "proto/quantity.h"
+#include "proto/rank_spans.h"
 #include "version.h"
 
 #include <errno.h>
@@ -296,7 +297,7 @@ static void report_put_cost(const struct page *p, const struct report_alert *a)
 static void report_put_ranks(FILE *out, const char *before, const char *ranks)
 {
     if (ranks[0] != '\0')
-        fprintf(out, "%s%s ", before, strpbrk(ranks, ",-") != NULL ? "ranks" : "rank");
+        fprintf(out, "%s%s ", before, rank_spans_noun(ranks));
     html_text(out, ranks);
 }
 

@@ -6,6 +6,7 @@
 #include "holter/call.h"
 #include "holter/plain_text.h"
 #include "proto/quantity.h"
+#include "proto/rank_spans.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -295,7 +296,7 @@ static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a
     if (title > 0)
         top_pen_put(pen, style, title, a->title);
     if (ranks)
-        top_pen_format(pen, style, 20, " rank%s %s", strpbrk(a->ranks, ",-") ? "s" : "", a->ranks);
+        top_pen_format(pen, style, 20, " %s %s", rank_spans_noun(a->ranks), a->ranks);
     if (cause)
         top_pen_format(pen, style, 20, " %s %.0f %%", a->causes[0].name,
                        100 * (isfinite(a->causes[0].share) ? a->causes[0].share : 0));

@@ -1,6 +1,7 @@
 /* What an alert about growing latency says: its title and its text, made of the evidence. */
 #include "daemon/job/growth/growth_state.h"
 #include "proto/quantity.h"
+#include "proto/rank_spans.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -218,8 +219,7 @@ void growth_write_text(struct growth_episode *e)
     if (v->alternatives[0] != '\0')
         growth_append(&text, "; no message tells it apart from %s", v->alternatives);
     if (v->victims[0] != '\0')
-        growth_append(&text, "; delayed: %s %s",
-                      strpbrk(v->victims, ",-") != NULL ? "ranks" : "rank", v->victims);
+        growth_append(&text, "; delayed: %s %s", rank_spans_noun(v->victims), v->victims);
     if (v->sizes[0] != '\0')
         growth_append(&text, "; messages of %s", v->sizes);
     if (v->links[0] != '\0')

@@ -2,6 +2,7 @@
  * phases of the visible time as bars of communities with the messages between them. */
 #include "viewer/views/views.h"
 
+#include "proto/rank_spans.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/view_commgram_parts.h"
 #include "viewer/views/common/pieces.h"
@@ -48,7 +49,7 @@ static void commgram_view_format_level(const struct stage *s, int level, char *o
     if (level > 0 && strcmp(ranks, before) != 0) {
         char all[COMMGRAM_LIST];
         commgram_format_asked(s->model, ranks, all, sizeof all);
-        snprintf(out, capacity, "rank%s %.*s%s", strpbrk(all, ",-") ? "s" : "", 18, all,
+        snprintf(out, capacity, "%s %.*s%s", rank_spans_noun(all), 18, all,
                  strlen(all) > 18 ? "\xe2\x80\xa6" : "");
         return;
     }
@@ -210,9 +211,8 @@ static void commgram_view_collect_filter_badges(const struct stage *s,
     char ranks[COMMGRAM_LIST];
     commgram_format_asked(s->model, g->now.asked.ranks, ranks, sizeof ranks);
     if (ranks[0])
-        tooltip_add(b, t->accent, "only messages from or to rank%s %.*s%s",
-                    strpbrk(ranks, ",-") ? "s" : "", 24, ranks,
-                    strlen(ranks) > 24 ? "\xe2\x80\xa6" : "");
+        tooltip_add(b, t->accent, "only messages from or to %s %.*s%s", rank_spans_noun(ranks), 24,
+                    ranks, strlen(ranks) > 24 ? "\xe2\x80\xa6" : "");
     if (ui_commgram_request(s->ui, s->model, &wish) == 2)
         tooltip_add(b, t->warn, "the selected ranks are too many to pick out");
     if (s->ui->selection.kind == SELECT_COMMUNITY)
