@@ -157,8 +157,6 @@ static void attribution_add_rank(uint64_t *figures, const struct wire_rank_row *
     /* Ranks that synchronise a window for one-sided calls wait for each other as in collectives. */
     figures[RANK_COLLECTIVE] += attribution_clip(row->collective_ns + row->one_sided_ns, length_ns);
     figures[RANK_IO] += attribution_clip(row->io_ns, length_ns);
-    if (row->sent + row->received == 0)
-        figures[RANK_REQUESTS] += attribution_clip(row->wait_ns + row->poll_ns, length_ns);
     figures[RANK_CALLS] += row->calls > row->polls ? row->calls - row->polls : 0;
     figures[RANK_MESSAGES] += row->sent + row->received;
 }

@@ -121,7 +121,7 @@ static double ranks_synchronising(const struct view *v, uint32_t rank)
     const bool silent =
         view_now(v, rank, RANK_MESSAGES) <= 0 && view_base(v, rank, RANK_MESSAGES) <= 0;
     return view_growth(v, rank, RANK_COLLECTIVE) + view_growth(v, rank, RANK_IO) +
-           (silent ? view_growth(v, rank, RANK_REQUESTS) : 0);
+           (silent ? view_growth(v, rank, RANK_MESSAGING) : 0);
 }
 
 /* Growth of the time outside of MPI for the same work, beyond that of most ranks: beyond the lower

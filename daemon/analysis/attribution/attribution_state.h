@@ -33,7 +33,6 @@ enum rank_figure {
     RANK_LONGEST_MPI, /**< of nodes: time in MPI, if all were in it as long as the longest one */
     RANK_COLLECTIVE,  /**< of it, in collectives and one-sided calls */
     RANK_IO,          /**< of it, in MPI-IO */
-    RANK_REQUESTS,    /**< of it, waiting and polling in windows in which it had no messages */
     RANK_CALLS,       /**< calls without polls that found nothing: measures the work done */
     RANK_MESSAGES,    /**< sent and received: mc_p of PCLVis, Eq. 7 */
     /* Of all messages, matched or not. */
