@@ -396,19 +396,26 @@ static void await_end(struct peer *p, const char *state)
     assert_string_equal(seen, state);
 }
 
+/* An agent reports a window, and leaves. @param seq  that it says its last message had */
+static void leave_after_window(struct peer *viewer, uint64_t seq, const char *state)
+{
+    struct peer agent;
+    uint64_t w = first_window();
+    peer_come(&bed, &agent, "agent", 11);
+    peer_come(&bed, viewer, "viewer", 0);
+    report(&agent, w, 1, 0);
+    struct wire_bye bye = {.seq = seq};
+    peer_send(&agent, WIRE_TYPE_BYE, &bye);
+    await_end(viewer, state);
+    peer_hang_up(&agent);
+}
+
 static void an_agent_that_leaves_in_order_is_not_waited_for(void **state)
 {
-    struct peer agent, viewer;
+    struct peer viewer;
     pid_t pid = start(NULL, NULL);
-    uint64_t w = first_window();
     (void)state;
-    peer_come(&bed, &agent, "agent", 11);
-    peer_come(&bed, &viewer, "viewer", 0);
-    report(&agent, w, 1, 0);
-    struct wire_bye bye = {.seq = 2};
-    peer_send(&agent, WIRE_TYPE_BYE, &bye);
-    await_end(&viewer, "ended");
-    peer_hang_up(&agent);
+    leave_after_window(&viewer, 2, "ended");
     peer_hang_up(&viewer);
     daemon_bed_stop(pid);
 }
@@ -428,22 +435,15 @@ static uint64_t dropped_in_snapshot(struct peer *p)
 
 static void what_an_agent_that_leaves_could_not_send_is_lost(void **state)
 {
-    struct peer agent, viewer;
+    struct peer viewer;
     pid_t pid = start(NULL, NULL);
-    uint64_t w = first_window();
     (void)state;
-    peer_come(&bed, &agent, "agent", 11);
-    peer_come(&bed, &viewer, "viewer", 0);
-    report(&agent, w, 1, 0);
-    struct wire_bye bye = {.seq = 5};
-    peer_send(&agent, WIRE_TYPE_BYE, &bye);
-    await_end(&viewer, "lost");
+    leave_after_window(&viewer, 5, "lost");
     assert_int_equal(dropped_in_snapshot(&viewer), 3);
     const struct wire_request request = {
         .id = 9, .op = "snapshot", .job = "job.0", .topic = "alerts"};
     peer_send(&viewer, WIRE_TYPE_REQUEST, &request);
     assert_string_equal(peer_await(&viewer, WIRE_TYPE_ALERT)->alert.kind, "data-lost");
-    peer_hang_up(&agent);
     peer_hang_up(&viewer);
     daemon_bed_stop(pid);
 }

@@ -107,17 +107,23 @@ static void run_job(struct jobs *jobs, unsigned number)
     end_job(jobs, number, 100 + number);
 }
 
-static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **state)
+static struct jobs *create_jobs(uint64_t lost_ns)
 {
     const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = lost_ns, .most_pairs = 100},
         .publisher = {NULL, wants, publish, forget},
         .kept = on_kept};
     struct jobs *jobs;
-    struct jobs_counts counts;
     char why[256];
-    (void)state;
     assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+    return jobs;
+}
+
+static void counts_do_not_fall_when_jobs_that_have_ended_are_dropped(void **state)
+{
+    struct jobs *jobs = create_jobs(30 * S);
+    struct jobs_counts counts;
+    (void)state;
     for (unsigned i = 0; i < MANY; i++) {
         run_job(jobs, i);
         jobs_count(jobs, &counts);
@@ -148,15 +154,9 @@ static void report_window(struct jobs *jobs, const char *id, uint64_t seq, uint6
 static void
 what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ended(void **state)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
-    struct jobs *jobs;
-    char why[256];
     (void)state;
     for (uint64_t missing = 0; missing < 2; missing++) {
-        assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
+        struct jobs *jobs = create_jobs(30 * S);
         begin_run(jobs, 0, 1, 1, 100 * S);
         begin_run(jobs, 1, 1, 1, 100 * S);
         begin_run(jobs, 2, 1, 1, 100 * S);
@@ -176,14 +176,8 @@ what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ende
 /* It is the oldest of them, but viewers still look at it. */
 static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void **state)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 300 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
-    struct jobs *jobs;
-    char why[256];
+    struct jobs *jobs = create_jobs(300 * S);
     (void)state;
-    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
     begin_job(jobs, 0, 100 * S);
     for (unsigned i = 1; i < MANY; i++)
         run_job(jobs, i);
@@ -196,14 +190,8 @@ static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void 
 
 static void a_job_of_the_id_of_one_that_has_ended_is_another_job(void **state)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
-    struct jobs *jobs;
-    char why[256];
+    struct jobs *jobs = create_jobs(30 * S);
     (void)state;
-    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
     run_job(jobs, 0);
     const uint64_t number = jobs_number(jobs, "job.0");
     begin_run(jobs, 0, 1, 70, 110 * S); /* the same process: its agent was started again */
@@ -219,10 +207,6 @@ static void a_job_of_the_id_of_one_that_has_ended_is_another_job(void **state)
 /* The agent of a node goes on from one launch to the next, and numbers its messages on. */
 static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_agent(void **state)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
     const struct wire_member_row member = {.rank = 0, .pid = 2, .placement = ""};
     const struct wire_message ranks = {.type = WIRE_TYPE_RANKS,
                                        .ranks = {.seq = 3,
@@ -233,10 +217,8 @@ static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_ag
                                                  .host = "n0",
                                                  .members = &member,
                                                  .members_count = 1}};
-    struct jobs *jobs;
-    char why[256];
+    struct jobs *jobs = create_jobs(30 * S);
     (void)state;
-    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
     run_job(jobs, 0);
     const uint64_t number = jobs_number(jobs, "job.0");
     give(jobs, 1, &ranks, 110 * S);
@@ -247,14 +229,8 @@ static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_ag
 
 static void a_running_job_takes_all_reports_of_its_id(void **state)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
-    struct jobs *jobs;
-    char why[256];
+    struct jobs *jobs = create_jobs(30 * S);
     (void)state;
-    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
     begin_job(jobs, 0, 100 * S);
     const uint64_t number = jobs_number(jobs, "job.0");
     begin_run(jobs, 0, 3, 71, 110 * S);
@@ -273,14 +249,8 @@ static void a_job_that_is_named_as_a_part_of_a_recording_is_refused(void **state
                  {"lmp.part2.4711", 0},
                  {"lmp.particles", 0},
                  {"lmp.part", 0}};
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = {NULL, wants, publish, forget},
-        .kept = on_kept};
-    struct jobs *jobs;
-    char why[256];
+    struct jobs *jobs = create_jobs(30 * S);
     (void)state;
-    assert_int_equal(jobs_create(&jobs, NULL, &options, why, sizeof(why)), 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wire_member_row member = {.rank = 0, .pid = 1, .placement = ""};
         struct wire_message ranks = {.type = WIRE_TYPE_RANKS};
