@@ -49,7 +49,7 @@ struct growth_losses {
     uint64_t shared; /**< number of the finding of the scopes that it ends with; 0: it is its own */
 };
 
-/** Another culprit, beside that of growth_losses. Zero-initialised is empty. */
+/** Another culprit: see growth_second.c and growth_gradual.c. Zero-initialised is empty. */
 struct growth_culprit {
     struct scope_finding finding; /**< id 0: there is none */
     uint64_t onset;               /**< gradual: first window in which less was done; second: with
