@@ -470,8 +470,14 @@ def missing(call):
     return conditions
 
 
+# Shapes of calls that programs make most: their body is inlined into both wrappers, which saves 6 to 15 of some 110
+# instructions. With all others inlined, too, compiling takes 1.7 times as long, and the library is half as large again.
+FREQUENT = ("send", "isend", "recv", "irecv", "sendrecv", "wait", "test", "waitall", "testall", "waitany", "testany",
+            "start", "startall", "barrier", "bcast", "reduce", "allreduce")
+
+
 def write_wrapper(out, call, name, large):
-    """Both wrappers of one function, around one body that is inlined into each."""
+    """Both wrappers of one function, around one body."""
     parameters = [p for p in call.parameters if p.type != "..."]
     variadic = len(parameters) != len(call.parameters)
     wrapper = SHAPES[call.shape](call)
@@ -481,7 +487,8 @@ def write_wrapper(out, call, name, large):
     inner = declaration(parameters, large) + (", const void *argument" if variadic else "")
     inner = "" if inner == "void" else ", " + inner
     unwatched = " || ".join([*missing(call), f"!scope_open(&s, CALL_{call.name})"])
-    out.write(f"HOT int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
+    inlined = "HOT" if call.shape in FREQUENT and not large else "NOINLINE"
+    out.write(f"{inlined} int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
               f"{indent(wrapper.first)}    if (unlikely({unwatched}))\n        return real({straight});\n"
               f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}"
               "    return result;\n}\n\n")

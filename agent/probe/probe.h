@@ -28,6 +28,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define HOT static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
 #define COLD __attribute__((noinline, cold))
 
 /* Any MPI handle as a number: a pointer in Open MPI, an int in MPICH. */
