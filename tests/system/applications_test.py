@@ -111,7 +111,7 @@ class Long(Counted):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi), lab.Lab() as place:
                 halo = [lab.installed('nice'), '-n', '19', lab.program('halo', mpi), 20, 1000]
-                yields = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+                yields = {'LD_PRELOAD': lab.YIELDING}
                 with lab.timers_together():
                     finished = place.watched(*lab.mpirun(mpi, 512, *halo), seconds=1200,
                                              env=yields if mpi == 'mpich' else None)

@@ -50,7 +50,7 @@ class Hosts(unittest.TestCase):
         self.run_across(lambda hosts: hosts.openmpi(), 'openmpi', 8)
 
     def test_mpich(self):
-        yields = os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')
+        yields = lab.YIELDING
         env = {'UCX_NET_DEVICES': 'eth0', 'UCX_TLS': 'tcp,self', 'LD_PRELOAD': yields}
         self.run_across(lambda hosts: hosts.mpich(), 'mpich', 4, env)
 

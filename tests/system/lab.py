@@ -25,6 +25,7 @@ import recording
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('HOLTER_BUILD', os.path.join(SOURCE, 'build'))
+YIELDING = os.path.join(BUILD, 'tests', 'libyield.so')  # preloaded into programs of MPICH: see programs/yield.c
 OTHERS = 0.1  # of a core: with more that others take, the cores were not quiet
 PATIENCE = 300  # seconds until a condition that must come is given up: only a failing test waits that long
 MELT = '/usr/share/lammps/examples/melt/in.melt'  # of LAMMPS

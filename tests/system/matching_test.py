@@ -138,7 +138,7 @@ class OpenMpi(Within, unittest.TestCase):
 
 class Mpich(Within, unittest.TestCase):
     mpi = 'mpich'
-    env = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+    env = {'LD_PRELOAD': lab.YIELDING}
 
 
 class Counts(unittest.TestCase):

@@ -242,7 +242,7 @@ class Mpich(Programs, unittest.TestCase):
     mpi = 'mpich'
     partitioned = 18
     most_communicators = 2000  # MPICH has 2^11 contexts
-    yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+    yielding = {'LD_PRELOAD': lab.YIELDING}
 
     def test_immediate_calls_that_send_and_receive(self):
         with lab.Lab() as place:

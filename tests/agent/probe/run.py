@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""run.py openmpi|mpich PROBE RANKS PROGRAM [ARGUMENT...]: runs an MPI program under a probe and returns its
-status. Fails as well when anything is left in /dev/shm or the probe said something."""
+"""run.py openmpi|mpich PROBE YIELDING RANKS PROGRAM [ARGUMENT...]: runs an MPI program under a probe and
+returns its status; ranks of MPICH give their cores away by the library YIELDING. Fails as well when anything
+is left in /dev/shm or the probe said something."""
 
 import os
 import subprocess
 import sys
 
-mpi, probe, ranks, program = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+mpi, probe, yielding, ranks, program = *sys.argv[1:5], sys.argv[5:]
 session = f"7e57{os.getpid():x}"
 environment = dict(os.environ, HOLTER_SESSION=session, OMPI_MCA_mpi_yield_when_idle="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
@@ -17,7 +18,7 @@ if mpi == "openmpi":
     if os.getuid() == 0:
         command.insert(1, "--allow-run-as-root")
 else:
-    command = ["mpirun.mpich", "-genv", "LD_PRELOAD", probe]
+    command = ["mpirun.mpich", "-genv", "LD_PRELOAD", f"{yielding}:{probe}"]
 run = subprocess.run(command + ["-n", ranks] + program, env=environment, timeout=120,
                      stderr=subprocess.PIPE, text=True)
 sys.stderr.write(run.stderr)
