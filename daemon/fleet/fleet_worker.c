@@ -301,16 +301,20 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Does the user whom a report names own the job? The gateway has compared it with the agent's key,
- * but knows only of jobs that it holds itself whose they are. */
-static int worker_admits(const struct fleet *fleet, const struct worker_job *job,
+/* Is the message from an agent of the user who owns the job? The gateway knows only of jobs that it
+ * holds itself whose they are. It has compared the user whom a report on ranks names with the
+ * agent's key; other messages name none, and follow such a report. */
+static int worker_admits(const struct fleet *fleet, const struct worker_job *job, uint64_t instance,
                          const struct wire_message *message)
 {
-    if (!fleet->options.users || message->type != WIRE_TYPE_RANKS || message->ranks.user == NULL)
+    const struct job *known = fleet->options.users ? jobs_find(fleet->jobs, job->id) : NULL;
+    const char *owner = known == NULL ? "" : job_user(known);
+    if (owner[0] == '\0')
         return 1;
-    const struct job *known = jobs_find(fleet->jobs, job->id);
-    const char *owner = known == NULL ? "" : job_user(known), *named = message->ranks.user;
-    return owner[0] == '\0' || named[0] == '\0' || strcmp(owner, named) == 0;
+    if (message->type != WIRE_TYPE_RANKS)
+        return job_has_ranks_of(known, instance);
+    const char *named = message->ranks.user == NULL ? "" : message->ranks.user;
+    return named[0] == '\0' || strcmp(owner, named) == 0;
 }
 
 static int worker_ingest(struct fleet *fleet, struct worker_job *job,
@@ -327,8 +331,8 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
     }
     if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)
         return -HOLTER_EDENIED;
-    if (!worker_admits(fleet, job, &message)) {
-        snprintf(fault->text, sizeof(fault->text), "the job is another user's than the report's");
+    if (!worker_admits(fleet, job, entry->instance, &message)) {
+        snprintf(fault->text, sizeof(fault->text), "the job is another user's than the agent's");
         return -HOLTER_EDENIED;
     }
     if (zmq_msg_init_size(&bytes, entry->length) != 0)

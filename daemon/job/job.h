@@ -106,6 +106,9 @@ int job_accept_captured(struct job *job, uint64_t instance, const struct wire_ca
  *                  end was not reported counts as lost */
 void job_release_agent(struct job *job, uint64_t instance, uint64_t missing);
 
+/** Has the agent reported which ranks of the job are on its node? */
+int job_has_ranks_of(const struct job *job, uint64_t instance);
+
 /** Highest number of a message of the agent that was accepted; 0: none was. */
 uint64_t job_last_accepted(const struct job *job, uint64_t instance);
 

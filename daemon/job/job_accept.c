@@ -28,6 +28,12 @@ const char *job_message_job(const struct wire_message *message)
                                               : message->captured.job;
 }
 
+int job_has_ranks_of(const struct job *job, uint64_t instance)
+{
+    const struct job_agent *agent = job_nodes_find_agent(&job->nodes, instance);
+    return agent != NULL && agent->announced;
+}
+
 uint64_t job_last_accepted(const struct job *job, uint64_t instance)
 {
     const struct job_agent *agent = job_nodes_find_agent(&job->nodes, instance);

@@ -78,6 +78,7 @@ int job_merge_ranks(struct job *job, uint64_t instance, const struct wire_ranks 
         job_info_set_state(&job->info, JOB_RUNNING);
     merge_mark_active(job, node, now_ns);
     agent->others += !agent->reported;
+    agent->announced = 1;
     job_agent_note_seq(agent, ranks->seq);
     return 0;
 }

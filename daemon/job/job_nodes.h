@@ -33,6 +33,7 @@ struct job_agent {
     uint64_t matched, unmatched, rejected; /**< likewise */
     uint32_t node;                         /**< KEY_NONE: not known yet */
     int reported;                          /**< a window has come */
+    int announced;                         /**< a message about its ranks was accepted */
 };
 
 /** Zero-initialised: none. */

@@ -300,7 +300,7 @@ static int front_check_owner(const struct front *f, const struct peer *peer,
     const char *named = ranks && message->ranks.user != NULL ? message->ranks.user : "";
     const char *user = peer->user[0] != '\0' ? peer->user : named;
     if ((owner == NULL || owner[0] == '\0' || user[0] == '\0' || strcmp(owner, user) == 0) &&
-        (named[0] == '\0' || strcmp(named, user) == 0))
+        (!ranks || strcmp(named, user) == 0))
         return 0;
     snprintf(fault->text, sizeof(fault->text),
              "the job is another user's than the key's or report's");

@@ -20,6 +20,7 @@ except ImportError:
     os.execve('/usr/bin/python3', ['/usr/bin/python3', *sys.argv], {**os.environ, 'HOLTER_PYTHON_TEST': '1'})
 
 import lab
+from fleet import Fleet
 
 sys.path.insert(0, os.path.join(lab.BUILD, 'proto', 'python'))
 import holter  # pylint: disable=wrong-import-position
@@ -59,23 +60,23 @@ class Users(unittest.TestCase):
         command = (HOLTER, words[0], *keys, *words[1:])
         return (self.place.start_as(uid, *command) if uid else self.place.start(*command)).finish()
 
-    def start_daemon(self):
+    def start_daemon(self, *arguments):
         self.assertEqual(0, self.place.holter('keys', self.keys).finish().status)
         for uid in (ANN, BOB):
             self.keys_of(uid)
         self.daemon = self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', self.endpoint, '--keys',
-                                       self.keys, '--no-record', '--window', '100ms', '--metrics', self.metrics)
+                                       self.keys, '--no-record', '--window', '100ms', '--metrics', self.metrics, *arguments)
         lab.wait_for(lambda: not self.daemon.alive() or self.asked(0, 'status').status == 0, 'the daemon')
         self.assertTrue(self.daemon.alive(), self.daemon)
 
-    def start_job(self, uid, job=None):
+    def start_job(self, uid, job=None, endpoint=None):
         control = os.path.join(self.place.home(uid), f'secret-of-{uid}')
         os.makedirs(control, exist_ok=True)
         os.chmod(control, 0o777)
-        more = ('--job', job) if job else ()
-        return self.place.start_as(uid, *lab.mpirun('mpich', 2, HOLTER, 'exec', '--daemon', self.endpoint, '--keys',
+        more, env = (('--job', job), {'HOLTER_LAUNCH': '1'}) if job else ((), {})  # the second part of the job's id
+        return self.place.start_as(uid, *lab.mpirun('mpich', 2, HOLTER, 'exec', '--daemon', endpoint or self.endpoint, '--keys',
                                                     self.keys_of(uid), *more, '--', lab.program('steps', 'mpich'),
-                                                    control, 100, 20000))
+                                                    control, 100, 20000), env=env)
 
     def end(self, *jobs):
         for uid in (ANN, BOB):
@@ -196,6 +197,29 @@ class Users(unittest.TestCase):
         self.assertNotIn(job, self.jobs_of(ANN).values())
         self.assertEqual(str(BOB), {j: user for user, j in self.jobs_of(0).items()}[job])
         self.end(first, own, intruder)
+
+    def test_in_a_fleet_the_gateway_of_another_user_is_no_way_into_a_job(self):
+        """That gateway does not hold the job, and does not know whose it is."""
+        fleet = Fleet(self.place)
+        self.start_daemon('--fleet', fleet.url)
+        first = self.start_job(BOB, job='shared')
+        lab.wait_for(lambda: self.jobs_of(BOB) or not first.alive(), 'the job')
+
+        def agents():
+            job, = json.loads(self.asked(BOB, 'status', '-f', 'json').out)['jobs']
+            return [node['agent_pid'] for message in job['agents'] for node in message['nodes']]
+        own = lab.wait_for(agents, 'its agent')
+        other = f'tcp://127.0.0.1:{lab.free_port()}'
+        gateway = self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', other, '--keys', self.keys, '--no-record',
+                                   '--window', '100ms', '--fleet', fleet.url)
+        intruder = self.start_job(ANN, job='shared', endpoint=other)
+        lab.wait_for(lambda: self.daemon.err().count('rejected a message of the servers') > 3 or agents() != own, 'the intruder')
+        self.assertEqual(own, agents())
+        self.assertEqual({str(BOB)}, set(self.jobs_of(0)))
+        self.assertEqual({}, self.jobs_of(ANN))
+        gateway.kill(signal.SIGTERM)
+        self.end(first, intruder)
+        fleet.close()
 
     def fetch_metrics(self, token=None):
         request = urllib.request.Request(f'http://{self.metrics}/metrics',
