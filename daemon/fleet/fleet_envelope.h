@@ -10,7 +10,9 @@
  *   worker has read. Entries are alerts and totals that it has published, instance and time 0.
  *   An entry without a message is a note. With the run of a daemon as instance: that daemon has
  *   stored the job's state, and the time is the length of the state. With instance 0: the alerts
- *   of the journal were delivered, up to the envelope whose number is the time.
+ *   of the journal were delivered, up to the envelope whose number is the time. With instance
+ *   FLEET_FOLLOWED: another job has the id from then on; its messages are those after the envelope
+ *   whose number is the time.
  * - A piece of a state: position and instance as in the note in the journal. The time is where in
  *   the state the piece begins.
  * - To agents: position 0. The instance is that of the agent that gets the message.
@@ -25,6 +27,7 @@
 
 #define FLEET_HEAD_BYTES 16u  /**< of an envelope without entries */
 #define FLEET_ENTRY_BYTES 20u /**< of an entry besides its message */
+#define FLEET_FOLLOWED UINT64_MAX
 
 /** Being written. Zero-initialised: empty. */
 struct fleet_envelope {

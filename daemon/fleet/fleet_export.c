@@ -96,6 +96,7 @@ static int export_run(struct export *export, char *why, size_t capacity)
     export->job = worker_begin(fleet, options->job, last_message);
     if (export->job == NULL)
         return -ENOMEM;
+    export->read[FLEET_IN] = export->job->position; /* after those of an earlier job of the id */
     code = export_read(export, FLEET_IN, last_message, export_on_message);
     /* What no worker has closed yet is closed as far as it is complete. */
     const uint64_t now = export->job->received_ns;

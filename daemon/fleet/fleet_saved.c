@@ -111,7 +111,9 @@ void link_note_saved(struct link_saved *saved, const void *bytes, size_t length)
     struct fleet_entry entry;
     int code = fleet_reader_init(&reader, bytes, length);
     while (code == 0 && fleet_reader_next(&reader, &entry) == 1)
-        if (entry.instance != 0)
+        if (entry.instance == FLEET_FOLLOWED)
+            *saved = (struct link_saved){0};
+        else if (entry.instance != 0)
             *saved = (struct link_saved){entry.instance, entry.time_ns, reader.position};
 }
 

@@ -58,6 +58,7 @@ struct worker_job {
     int running;       /* as the fleet knows */
     int published;     /* a window, and no message has been read since */
     int has_published; /* a window, since it was acquired; it is saved from then on */
+    int followed;      /* its id is that of another job, which begins now */
     int skips;         /* messages came while the lease had expired: they are read again */
     uint64_t newest;   /* number of the last message when the job was acquired */
     uint64_t messages; /* that were read */

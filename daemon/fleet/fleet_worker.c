@@ -55,7 +55,7 @@ static void worker_forget_past(struct worker_job *job)
     job->alerts = NULL;
     job->closes = NULL;
     job->state = NULL;
-    job->alert_count = job->close_count = job->close_next = 0;
+    job->alert_count = job->close_count = job->close_next = job->state_closes = 0;
 }
 
 static void worker_remove(struct fleet *fleet, struct worker_job *job)
@@ -115,7 +115,7 @@ void worker_on_regained(struct fleet *fleet, const struct fleet_event *event)
 void worker_on_forgotten(struct fleet *fleet, const char *id)
 {
     struct worker_job *job = worker_find(fleet, id);
-    if (job == NULL)
+    if (job == NULL || job->followed)
         return;
     worker_remove(fleet, job);
     sinks_forget(fleet->options.sinks, id);
@@ -180,7 +180,10 @@ void worker_on_journal(struct fleet *fleet, const struct fleet_event *event)
     int code = job == NULL ? -ENOMEM : fleet_reader_init(&reader, event->bytes, event->length);
     while (code == 0 && (code = fleet_reader_next(&reader, &entry)) == 1) {
         code = 0;
-        if (entry.length == 0 && entry.instance != 0) /* a state was stored */
+        if (entry.length == 0 && entry.instance == FLEET_FOLLOWED) {
+            worker_forget_past(job);
+            job->position = entry.time_ns;
+        } else if (entry.length == 0 && entry.instance != 0) /* a state was stored */
             job->state_closes = job->close_count;
         else if (entry.length == 0) /* alerts were delivered */
             job->delivered_seq = entry.time_ns;
@@ -317,6 +320,22 @@ static int worker_admits(const struct fleet *fleet, const struct worker_job *job
     return named[0] == '\0' || strcmp(owner, named) == 0;
 }
 
+/* Schedulers give an id again, to a job that is requeued or to a later one: it is a job of its own,
+ * as for a single daemon, and a take-over reads its messages only. */
+static int worker_follow(struct fleet *fleet, struct worker_job *job, struct job_fault *fault)
+{
+    const struct fleet_entry note = {FLEET_FOLLOWED, job->position, (const uint8_t *)"", 0};
+    log_info("job %s: another job has this id from now on", job->id);
+    sinks_forget(fleet->options.sinks, job->id);
+    job->followed = 1;
+    int code = jobs_resume_follow(fleet->jobs, job->id, fault);
+    job->followed = job->published = job->has_published = 0;
+    worker_forget_past(job);
+    if (code == 0 && !job->resuming)
+        jobs_resume_end(fleet->jobs, job->id);
+    return code != 0 ? code : fleet_envelope_add(&job->journal, &note);
+}
+
 static int worker_ingest(struct fleet *fleet, struct worker_job *job,
                          const struct fleet_entry *entry, struct job_fault *fault)
 {
@@ -335,6 +354,10 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
         snprintf(fault->text, sizeof(fault->text), "the job is another user's than the agent's");
         return -HOLTER_EDENIED;
     }
+    if (message.type == WIRE_TYPE_RANKS &&
+        jobs_resume_is_followed(fleet->jobs, job->id, entry->instance, &message.ranks) &&
+        (code = worker_follow(fleet, job, fault)) != 0)
+        return code;
     if (zmq_msg_init_size(&bytes, entry->length) != 0)
         return -ENOMEM;
     memcpy(zmq_msg_data(&bytes), entry->bytes, entry->length);

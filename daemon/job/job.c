@@ -453,9 +453,12 @@ const char *job_host(const struct job *job, uint64_t instance)
     return node == KEY_NONE ? "?" : job->nodes.list[node]->host;
 }
 
-int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks)
+int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks,
+                       int streamed)
 {
-    if (job->info.state == JOB_RUNNING || job_has_accepted(job, instance, ranks->seq))
+    const int runs =
+        job->info.state == JOB_RUNNING && !(streamed && job_nodes_all_final(&job->nodes));
+    if (runs || job_has_accepted(job, instance, ranks->seq))
         return 0;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         const struct job_place *place = job_places_find(&job->places, ranks->members[i].rank);

@@ -219,8 +219,11 @@ void job_describe(const struct job *job, struct wire_job_row *out);
  *  @param out  all is set; texts are cut to what fits, at whole characters */
 void job_labels(const struct job *job, const struct wire_alert *alert, struct alert_labels *out);
 
-/** Are these ranks those of another job, to which the id of this one was given after its end? */
-int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks);
+/** Are these ranks those of another job, to which the id of this one was given after its end?
+ *  @param streamed  its end is not noted while it is read again: it counts as ended when all its
+ *                   agents have reported their last windows */
+int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks,
+                       int streamed);
 
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);

@@ -325,7 +325,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     const struct entry *entry = jobs_find_entry(jobs, id);
     *out = entry == NULL ? NULL : entry->job;
     if (entry != NULL && (entry->streamed || message->type != WIRE_TYPE_RANKS ||
-                          !job_is_followed_by(entry->job, instance, &message->ranks)))
+                          !job_is_followed_by(entry->job, instance, &message->ranks, 0)))
         return 0;
     const int follows = entry != NULL;
     if (follows)
@@ -653,6 +653,22 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     jobs->muted = 0;
     entry->resuming = 0;
     job_end_resuming(entry->job);
+}
+
+int jobs_resume_is_followed(struct jobs *jobs, const char *id, uint64_t instance,
+                            const struct wire_ranks *ranks)
+{
+    const struct entry *entry = jobs_find_streamed(jobs, id);
+    return entry != NULL && job_is_followed_by(entry->job, instance, ranks, 1);
+}
+
+int jobs_resume_follow(struct jobs *jobs, const char *id, struct job_fault *fault)
+{
+    struct entry *entry = jobs_find_streamed(jobs, id);
+    if (entry != NULL && job_state(entry->job) == JOB_RUNNING)
+        job_finish(entry->job, jobs->now_ns);
+    jobs_abandon(jobs, id);
+    return jobs_resume_begin(jobs, id, NULL, fault);
 }
 
 void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns)

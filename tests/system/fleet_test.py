@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import time
@@ -227,6 +228,28 @@ class Fleets(unittest.TestCase):
         unknown = fleet.export('three')
         self.assertEqual((1, ''), (unknown.status, unknown.out), unknown)
         self.assertIn('--export three: the servers have no messages of such a job', unknown.err)
+        self.finish(fleet)
+
+    def test_a_job_under_the_id_of_one_that_has_ended_is_another_job(self):
+        """As after a requeue; also for the daemon that takes it over, and for the export."""
+        fleet = self.start()
+        self.place.env['HOLTER_LAUNCH'] = '1'  # the second part of its id
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        shutil.rmtree(fleet.folder('one'))
+        fleet.start_job('one', '2')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('state') == 'running', 'the next job')
+        lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        lab.wait_for(lambda: fleet.holder('one') not in (None, first), 'another worker')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        exported = fleet.export(fleet.state('one')['job'])
+        self.assertEqual((0, ''), (exported.status, exported.err), exported)
+        checks.recording_tells_the_truth(self, recording.Recording(exported.out.strip()).sums(), fleet.truth('one'))
         self.finish(fleet)
 
     def test_an_export_that_cannot_be_written_fails(self):

@@ -601,9 +601,79 @@ static void where_users_have_keys_a_job_remains_that_of_its_first_user(void **st
     }
 }
 
+/* The newest of the jobs with the id: its first process, and how many windows of it were closed. */
+static void check_second_job(struct fleet *fleet, uint64_t first_window)
+{
+    struct wire_job_row row;
+    job_describe(jobs_find(fleet->jobs, JOB), &row);
+    assert_true(row.start_ns == first_window * S);
+    assert_string_equal(row.state, "running");
+}
+
+static void read_job(struct fleet *fleet, uint64_t pid, uint64_t seq, uint64_t window, int is_last)
+{
+    struct agent_words words;
+    struct wire_ranks ranks = agent_words_ranks(&words, JOB, 0, 1, 1, seq);
+    const struct wire_rank_row row = {.rank = 0, .calls = 1, .in_call_peer = -1};
+    const struct wire_window report = {.seq = seq + 1,
+                                       .job = JOB,
+                                       .host = words.host,
+                                       .window = window,
+                                       .length_ns = S,
+                                       .flags = is_last ? WINDOW_FINAL : 0,
+                                       .ranks = &row,
+                                       .ranks_count = 1};
+    words.members[0].pid = pid;
+    read_message(fleet, WIRE_TYPE_RANKS, &ranks, window * S);
+    read_message(fleet, WIRE_TYPE_WINDOW, &report, (window + 1) * S);
+    publish_windows(fleet, (window + 2) * S);
+    worker_tick(fleet);
+}
+
+/* Schedulers give a requeued job its id again. */
+static void a_job_under_the_id_of_one_that_has_ended_is_another_job(void **state)
+{
+    (void)state;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_job(fleet, 100, 1, 10, 1);
+    assert_int_equal(job_state(jobs_find(fleet->jobs, JOB)), JOB_ENDED);
+    read_job(fleet, 200, 3, 20, 0);
+    check_second_job(fleet, 20);
+    assert_true(known_running);
+    struct fleet *second = start_daemon(); /* it reads the messages of the newer job only */
+    assert_int_equal(second->held[0]->position, 2);
+    read_job(second, 200, 3, 20, 0);
+    check_second_job(second, 20);
+    stop_daemon(fleet);
+    stop_daemon(second);
+}
+
+/* Its worker has gone, and nobody has taken it over. */
+static void a_job_that_ended_is_told_from_the_next_one_also_when_both_are_read_again(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    first->options.checkpoint_ns = 3600 * S;
+    read_job(first, 100, 1, 10, 1);
+    stop_daemon(first);
+    newest = 4;
+    struct fleet *second = start_daemon();
+    second->options.checkpoint_ns = 3600 * S;
+    read_job(second, 100, 1, 10, 1);
+    read_job(second, 200, 3, 20, 0);
+    check_second_job(second, 20);
+    stop_daemon(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_job_under_the_id_of_one_that_has_ended_is_another_job,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_that_ended_is_told_from_the_next_one_also_when_both_are_read_again, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(where_users_have_keys_a_job_remains_that_of_its_first_user,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_alert_is_delivered_when_the_journal_with_it_is_stored,
