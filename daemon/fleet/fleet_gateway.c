@@ -96,11 +96,9 @@ static int gateway_check(struct fleet *fleet, const char *id, size_t length,
                          struct job_fault *fault)
 {
     const size_t maximum = fleet_link_maximum(fleet->link);
-    if (!job_id_valid(id)) {
-        snprintf(fault->text, sizeof(fault->text),
-                 "job id '%.64s' has other characters than letters, digits, - _ .", id);
-        return -HOLTER_ERANGE;
-    }
+    int code = jobs_check_id(id, fault);
+    if (code != 0)
+        return code;
     if (FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + length > maximum) {
         snprintf(fault->text, sizeof(fault->text),
                  "a message of %zu bytes: the fleet's servers accept %zu, see max_payload", length,
@@ -167,8 +165,9 @@ void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_
 {
     const struct key key = {.hi = instance};
     const char *id = bye->job != NULL && bye->job[0] != '\0' ? bye->job : NULL;
+    struct job_fault fault;
     struct gateway_job *named =
-        id != NULL && job_id_valid(id) ? gateway_find_job(fleet, id, now_ns) : NULL;
+        id != NULL && jobs_check_id(id, &fault) == 0 ? gateway_find_job(fleet, id, now_ns) : NULL;
     if ((id != NULL && named == NULL) || wire_encode(&fleet->buffer, WIRE_TYPE_BYE, bye) != 0)
         return;
     const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};

@@ -318,6 +318,16 @@ static int jobs_is_named_as_part(const char *id)
            dot[5 + strspn(dot + 5, "0123456789")] == '\0';
 }
 
+int jobs_check_id(const char *id, struct job_fault *fault)
+{
+    if (job_id_valid(id) && !jobs_is_named_as_part(id))
+        return 0;
+    snprintf(fault->text, sizeof(fault->text), "job id '%.64s' %s", id,
+             job_id_valid(id) ? "ends as the name of a part of a recording"
+                              : "has other characters than letters, digits, - _ .");
+    return -HOLTER_ERANGE;
+}
+
 static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *message,
                             uint64_t instance, struct job **out, struct job_fault *fault)
 {
@@ -330,12 +340,9 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     const int follows = entry != NULL;
     if (follows)
         jobs_drop(jobs, (size_t)(entry - jobs->list));
-    if (jobs_is_named_as_part(id)) {
-        snprintf(fault->text, sizeof(fault->text),
-                 "job id '%.64s' ends as the name of a part of a recording", id);
-        return -HOLTER_ERANGE;
-    }
-    int code = jobs_add(jobs, id, NULL, out, fault);
+    int code = jobs_check_id(id, fault);
+    if (code == 0)
+        code = jobs_add(jobs, id, NULL, out, fault);
     if (code == 0 && jobs->recorder != NULL)
         jobs_record(jobs, *out, instance, message, follows);
     return code;

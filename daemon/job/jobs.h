@@ -64,6 +64,9 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
  *  loop. NULL is fine. */
 void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
 
+/** May a new job have this id? @return 0, or -HOLTER_ERANGE, and fault says why */
+int jobs_check_id(const char *id, struct job_fault *fault);
+
 /** Accept a message of type RANKS, WINDOW or CAPTURED.
  *  @param bytes  the message as received; moved when it is recorded
  *  @return 0 (also for one that was accepted before), or a negative error, and fault says why */

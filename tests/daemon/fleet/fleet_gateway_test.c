@@ -1,6 +1,7 @@
 /* The gateway of a fleet: what it puts into the stream of a job, and what it knows of jobs of
  * others. Link and front stand here. */
 #include "daemon/fleet/fleet_state.h"
+#include "holter/error.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +136,28 @@ static void a_job_of_a_forbidden_name_is_not_left(void **state)
     assert_int_equal(publications, 0);
 }
 
+static void ingest(struct fleet *fleet, const char *job, int expected)
+{
+    const struct wire_message message = {.type = WIRE_TYPE_RANKS, .ranks = {.seq = 1, .job = job}};
+    struct wire_buffer buffer = {0};
+    struct job_fault fault = {""};
+    zmq_msg_t bytes;
+    assert_int_equal(wire_encode(&buffer, message.type, &message.ranks), 0);
+    zmq_msg_init_size(&bytes, buffer.length);
+    memcpy(zmq_msg_data(&bytes), buffer.bytes, buffer.length);
+    assert_int_equal(fleet_ingest(fleet, AGENT, &message, &bytes, HOUR_NS, &fault), expected);
+    zmq_msg_close(&bytes);
+    wire_buffer_finish(&buffer);
+}
+
+/* Its recording would go on in that of another job. */
+static void a_job_that_is_named_as_a_part_of_a_recording_is_refused(void **state)
+{
+    struct fleet *fleet = *state;
+    ingest(fleet, "one.part2", -HOLTER_ERANGE);
+    ingest(fleet, "one.part", 0);
+}
+
 static void what_agents_sent_is_gathered_until_the_first_of_it_is_due(void **state)
 {
     struct fleet *fleet = *state;
@@ -214,6 +237,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             an_agent_that_names_no_job_leaves_those_that_it_has_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_is_named_as_a_part_of_a_recording_is_refused,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_daemon_has_one_list_of_jobs_also_after_another_one_has_gone, set_up, tear_down),
