@@ -157,7 +157,7 @@ int fleet_create(struct fleet **out, const struct fleet_options *options, char *
     fleet_link_read_clock(fleet->link, options->timeline);
     if (fleet_link_maximum(fleet->link) < WIRE_MESSAGE_BYTES)
         log_warn("the fleet's servers accept messages of %zu bytes: longer ones of agents are "
-                 "refused, and lost; set max_payload to 32MB",
+                 "refused, and lost; set max_payload to 32MB, and no max_msg_size of the stream",
                  fleet_link_maximum(fleet->link));
     *out = fleet;
     return 0;

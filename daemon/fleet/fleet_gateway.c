@@ -101,8 +101,9 @@ static int gateway_check(struct fleet *fleet, const char *id, size_t length,
         return code;
     if (FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + length > maximum) {
         snprintf(fault->text, sizeof(fault->text),
-                 "a message of %zu bytes: the fleet's servers accept %zu, see max_payload", length,
-                 maximum);
+                 "a message of %zu bytes: the fleet's servers accept %zu, see max_payload and "
+                 "max_msg_size",
+                 length, maximum);
         return -HOLTER_ERANGE;
     }
     /* The agent keeps what it has, and sends it again when it has connected again. */

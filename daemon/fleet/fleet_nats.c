@@ -195,6 +195,8 @@ static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
     snprintf(out, sizeof(out), "holter.%s.*.out", nats->cluster);
     snprintf(state, sizeof(state), "holter.%s.*.state", nats->cluster);
     natsStatus s = js_GetStreamInfo(&info, nats->js, nats->stream, NULL, &code);
+    if (s == NATS_OK && info->Config != NULL && info->Config->MaxMsgSize > 0)
+        nats->maximum = (size_t)info->Config->MaxMsgSize;
     jsStreamInfo_Destroy(info);
     if (s == NATS_OK)
         return s;
@@ -349,8 +351,9 @@ uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats)
 
 size_t fleet_nats_maximum(const struct fleet_nats *nats)
 {
-    int64_t maximum = natsConnection_GetMaxPayload(nats->connection);
-    return maximum > 0 ? (size_t)maximum : 0;
+    const int64_t payload = natsConnection_GetMaxPayload(nats->connection);
+    const size_t maximum = payload > 0 ? (size_t)payload : 0;
+    return nats->maximum > 0 && nats->maximum < maximum ? nats->maximum : maximum;
 }
 
 /* ---- publishing ---------------------------------------------------------------- */

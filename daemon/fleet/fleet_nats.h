@@ -57,7 +57,8 @@ void fleet_nats_close(struct fleet_nats *nats);
 /** How long a lease of the fleet lasts, which may not be what the options say. */
 uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats);
 
-/** Longest message that the servers accept, bytes. */
+/** Longest message that the servers accept, and that the stream did when it was connected to,
+ * bytes. */
 size_t fleet_nats_maximum(const struct fleet_nats *nats);
 
 /** One message to a stream. */

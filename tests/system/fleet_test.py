@@ -312,6 +312,20 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_a_stream_of_short_messages_gets_no_longer_ones(self):
+        fleet = Fleet(self.place)
+        kinds = [f'holter.default.*.{kind}' for kind in ('in', 'out', 'state')]
+        fleet.publish('$JS.API.STREAM.CREATE.holter_default', json.dumps(
+            {'name': 'holter_default', 'subjects': kinds, 'retention': 'limits', 'storage': 'file', 'max_msg_size': 8000}).encode(), 'answer')
+        fleet.start_daemon('a', '--checkpoint', '1s')
+        self.assertIn('accept messages of 7488 bytes', fleet.daemons['a'].err())
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: fleet.stored('holter.default.*.state'), 'a state')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.assertNotIn('do not store', fleet.daemons['a'].err())
+        self.finish(fleet)
+
     def test_a_stream_that_was_deleted_is_named_and_daemons_that_start_again_go_on_with_the_job(self):
         fleet = self.start('a')
         fleet.start_job('one', '1')
