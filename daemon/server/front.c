@@ -20,6 +20,8 @@
 /* Clients send a hello each second, and those that were killed send no bye. */
 #define CLIENT_SILENCE_NS UINT64_C(5000000000)
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
+/* Agents send something each second. One that has gone to another daemon is counted by that one. */
+#define COUNTED_NS UINT64_C(5000000000)
 #define REFUSAL_NS UINT64_C(600000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
 #define RATE_INTERVAL_NS UINT64_C(100000000) /* between two checks of the rate of messages */
@@ -505,7 +507,9 @@ void front_count(const struct front *f, struct front_counts *out)
 {
     *out = (struct front_counts){.rejected = f->rejected, .had_agents = f->had_agents};
     snprintf(out->rejected_last, sizeof(out->rejected_last), "%s", f->rejected_last);
-    peers_count(f->peers, &out->agents, &out->clients);
+    const uint64_t read_ns = front_watermark(f, timeline_now(f->timeline));
+    peers_count(f->peers, read_ns > COUNTED_NS ? read_ns - COUNTED_NS : 0, &out->agents,
+                &out->clients);
 }
 
 int front_create(struct front **out, struct msg_socket *socket,

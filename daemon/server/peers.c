@@ -173,11 +173,11 @@ int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes)
     return 1;
 }
 
-void peers_count(const struct peers *peers, size_t *agents, size_t *clients)
+void peers_count(const struct peers *peers, uint64_t since_ns, size_t *agents, size_t *clients)
 {
     *agents = *clients = 0;
     for (const struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        int live = !peer->refused && !peer->has_left;
+        int live = !peer->refused && !peer->has_left && peer->last_message_ns >= since_ns;
         *agents += live && peer->role == ROLE_AGENT;
         *clients += live && (peer->role == ROLE_VIEWER || peer->role == ROLE_OPERATOR);
     }

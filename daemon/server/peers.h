@@ -73,7 +73,8 @@ int peer_has_id(const struct peer *peer, const struct peer_id *id);
  * much */
 int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes);
 
-/** How many agents are connected, and how many viewers and operators. */
-void peers_count(const struct peers *peers, size_t *agents, size_t *clients);
+/** How many agents are connected, and how many viewers and operators.
+ *  @param since_ns  those of which nothing has come since then are not counted */
+void peers_count(const struct peers *peers, uint64_t since_ns, size_t *agents, size_t *clients);
 
 #endif

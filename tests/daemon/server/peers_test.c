@@ -85,11 +85,23 @@ static void silent_peers_are_forgotten_and_not_counted(void **state)
     add(3, ROLE_AGENT, 5 * S);
     add(4, ROLE_OPERATOR, 6 * S);
     peers_expire(peers, 11 * S, &limits, NULL, NULL);
-    peers_count(peers, &agents, &clients);
+    peers_count(peers, 0, &agents, &clients);
     assert_int_equal(agents, 1);
     assert_int_equal(clients, 1);
     assert_null(peers_find(peers, &(uint32_t){2}, 4));
     assert_non_null(peers_find(peers, &(uint32_t){4}, 4));
+}
+
+/* It may have gone to another daemon of the fleet. */
+static void an_agent_is_not_counted_any_more_before_it_is_forgotten(void **state)
+{
+    size_t agents, clients;
+    (void)state;
+    add(1, ROLE_AGENT, 0);
+    add(2, ROLE_AGENT, 5 * S);
+    peers_count(peers, 5 * S, &agents, &clients);
+    assert_int_equal(agents, 1);
+    assert_non_null(peers_find(peers, &(uint32_t){1}, 4));
 }
 
 /* Else one that sends what it may not send would be answered again and again. */
@@ -138,6 +150,7 @@ int main(void)
         WITH_PEERS(an_agent_that_dials_again_replaces_its_older_connection),
         WITH_PEERS(a_flood_is_stopped_and_a_journal_is_not),
         WITH_PEERS(silent_peers_are_forgotten_and_not_counted),
+        WITH_PEERS(an_agent_is_not_counted_any_more_before_it_is_forgotten),
         WITH_PEERS(a_refusal_lasts_longer_than_a_connection),
         WITH_PEERS(there_is_a_bound),
     };
