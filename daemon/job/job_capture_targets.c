@@ -18,6 +18,15 @@ uint64_t job_captures_newest(const struct job *job)
     return job->captures.newest_id;
 }
 
+int job_has_captured(const struct job *job, uint64_t alert)
+{
+    for (size_t i = 0; i < job->captures.known_count; i++) {
+        if (job->captures.known[i].alert == alert)
+            return 1;
+    }
+    return 0;
+}
+
 int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **instances,
                            uint64_t *known_ranks)
 {

@@ -106,7 +106,8 @@ static struct job_capture *job_captures_find_or_add(struct job_captures *capture
     }
     struct job_capture fresh = {.id = job_captures_assign_id(captures, captured),
                                 .asked_id = captured->id,
-                                .asked_ns = captured->asked_ns};
+                                .asked_ns = captured->asked_ns,
+                                .alert = captured->alert};
     if (captured->id == 0)
         snprintf(fresh.host, sizeof(fresh.host), "%s", captured->host);
     if (captures->known_count < JOB_CAPTURES)

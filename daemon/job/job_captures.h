@@ -17,6 +17,7 @@
 struct job_capture {
     uint64_t id;                 /**< as published */
     uint64_t asked_id, asked_ns; /**< as in its messages */
+    uint64_t alert;              /**< that it was asked for; 0: none */
     char host[65];               /**< of a capture that an agent started; else "" */
     uint64_t answered;           /**< agents that have sent all */
     uint64_t records;
@@ -61,6 +62,9 @@ void job_captures_publish_all(struct job_captures *captures, const struct job_st
 
 /** Highest number of a capture so far; 0: there was none. */
 uint64_t job_captures_newest(const struct job *job);
+
+/** Has an agent sent what was captured for this alert? */
+int job_has_captured(const struct job *job, uint64_t alert);
 
 /** Find the agents that serve ranks of a list, to ask them for a capture.
  *  @param ranks      "0-3,8"; "": all

@@ -178,7 +178,9 @@ void captures_alert(struct captures *c, const struct wire_alert *alert)
         return;
     }
     enum severity severity = severity_parse(alert->severity);
-    int known = captures_is_done(track, alert); /* an update of a captured alert */
+    const struct job *job = jobs_find(c->options.jobs, alert->job);
+    /* An update of a captured alert; by a daemon that had the job before, too. */
+    int known = captures_is_done(track, alert) || (job != NULL && job_has_captured(job, alert->id));
     if (known || captures_is_alert(&track->pending.alert, alert) ||
         !captures_rule_wants(c, alert) ||
         (track->pending.alert.id != 0 && track->pending.severity >= severity))

@@ -376,6 +376,26 @@ static void an_alert_is_captured_once(void **state)
     assert_int_equal(bed->asked, 1);
 }
 
+/* By a daemon that has taken the job over: it has read what the one before it was answered. */
+static void an_alert_that_was_captured_by_another_daemon_is_not_captured_again(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_captured m = {.seq = ++bed->seq[0],
+                              .job = "job.1",
+                              .host = "n0",
+                              .window = FIRST + 1,
+                              .id = 1,
+                              .at_ns = bed->now_ns,
+                              .alert = 4};
+    assert_int_equal(give(bed, 0, WIRE_TYPE_CAPTURED, &m), 0);
+    fire(bed, 4, "hang", "critical", "firing", "3");
+    captures_tick(bed->captures, bed->now_ns);
+    assert_int_equal(bed->asked, 0);
+    fire(bed, 5, "hang", "critical", "firing", "3");
+    captures_tick(bed->captures, bed->now_ns);
+    assert_int_equal(bed->asked, 1);
+}
+
 /* A job of an id that a forgotten job had numbers its alerts from 1, too. */
 static void an_alert_with_the_number_of_another_is_captured_too(void **state)
 {
@@ -462,6 +482,7 @@ int main(void)
         WITH_BED(a_job_that_has_ended_is_not_asked),
         WITH_BED(an_alert_captures_its_ranks_and_their_partners),
         WITH_BED(an_alert_is_captured_once),
+        WITH_BED(an_alert_that_was_captured_by_another_daemon_is_not_captured_again),
         WITH_BED(an_alert_with_the_number_of_another_is_captured_too),
         WITH_BED(alerts_are_captured_no_faster_than_allowed),
         WITH_BED(an_alert_that_is_over_is_not_captured_any_more),
