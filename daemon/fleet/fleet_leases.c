@@ -270,7 +270,7 @@ static int leases_regain(struct link_job *job)
     code = code == 0 ? fleet_nats_last(nats, FLEET_IN, job->id, &newest) : code;
     if (code != 0)
         return code == -EEXIST ? -ESTALE : code;
-    if (last != known) {
+    if (last != known && last != 0) { /* 0: limits of the stream have removed the journal */
         /* The entry may be one of its own, whose answer has come just now or is still to come. */
         if (link_queue_backlog(&job->link->journals) > 0 || leases_journal_last(job) != known)
             return -EAGAIN;

@@ -246,6 +246,14 @@ static uint64_t link_expected(struct fleet_link *link, const struct link_publica
     return expected;
 }
 
+/* A journal that was removed, as by limits of the stream, has no last number to be expected. */
+static int link_journal_is_gone(struct fleet_link *link, const struct link_publication *publication)
+{
+    uint64_t last = 1;
+    return publication->subject == FLEET_OUT && fleet_link_holds(link, publication->job) &&
+           fleet_nats_last(link->nats, FLEET_OUT, publication->job, &last) == 0 && last == 0;
+}
+
 int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq)
 {
     char id[64];
@@ -254,12 +262,16 @@ int link_try(struct fleet_link *link, const struct link_publication *publication
     snprintf(id, sizeof(id), "%" PRIx64 "-%" PRIu64 "-%" PRIu64, link->run, publication->id,
              publication->position);
     *seq = 0;
-    const struct fleet_publication message = {
+    struct fleet_publication message = {
         publication->subject, publication->job,   id, link_expected(link, publication, &held),
         publication->bytes,   publication->length};
     if (!held)
         return 0;
     int code = fleet_nats_publish(link->nats, &message, seq);
+    if (code == -ESTALE && link_journal_is_gone(link, publication)) {
+        message.expected = 0;
+        code = fleet_nats_publish(link->nats, &message, seq);
+    }
     if (code == -EAGAIN || publication->subject != FLEET_OUT)
         return code;
     pthread_mutex_lock(&link->mutex);

@@ -365,6 +365,13 @@ int __wrap_fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, 
     return __real_fleet_nats_last(nats, subject, job, seq);
 }
 
+static void expire_lease(void)
+{
+    pthread_mutex_lock(&tested->mutex);
+    link_find_job(tested, JOB)->valid_ns = 1;
+    pthread_mutex_unlock(&tested->mutex);
+}
+
 static void on_event_of_a_lease_that_expires(void *user, const struct fleet_event *event)
 {
     if (event->type == FLEET_STORED && event->token == 1)
@@ -372,9 +379,7 @@ static void on_event_of_a_lease_that_expires(void *user, const struct fleet_even
     if (event->type == FLEET_ACQUIRED)
         publish_journal(2);
     if (event->type == FLEET_STORED && event->token == 2) {
-        pthread_mutex_lock(&tested->mutex);
-        link_find_job(tested, JOB)->valid_ns = 1;
-        pthread_mutex_unlock(&tested->mutex);
+        expire_lease();
         publishes_meanwhile = 1;
     }
     regained += event->type == FLEET_REGAINED;
@@ -395,6 +400,41 @@ static void a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_k
     const unsigned found_regained = regained, found_lost = lost;
     bed_finish(&bed);
     assert_int_equal(publishes_meanwhile, 0);
+    assert_int_equal(found_regained, 1);
+    assert_int_equal(found_lost, 0);
+}
+
+static void on_event_of_a_removed_journal(void *user, const struct fleet_event *event)
+{
+    if (event->type == FLEET_STORED && event->token == 1)
+        fleet_link_note(tested, JOB);
+    if (event->type == FLEET_ACQUIRED)
+        publish_journal(2);
+    if (event->type == FLEET_STORED && event->token >= 2)
+        fleet_nats_delete(tested->nats, FLEET_OUT, JOB, UINT64_MAX);
+    if (event->type == FLEET_STORED && event->token == 2)
+        publish_journal(3);
+    if (event->type == FLEET_STORED && event->token == 3)
+        expire_lease();
+    regained += event->type == FLEET_REGAINED;
+    lost += event->type == FLEET_LOST;
+    if (regained + lost > 0)
+        uv_stop(user);
+}
+
+/* By the limits of the stream: no other daemon has written there. */
+static void a_job_whose_journal_was_removed_is_kept(void **state)
+{
+    struct bed bed;
+    (void)state;
+    lease_ns = UINT64_C(2000000000);
+    regained = lost = 0;
+    bed_init(&bed, on_event_of_a_removed_journal);
+    publish_one(1);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    lease_ns = UINT64_C(60000000000);
+    const unsigned found_regained = regained, found_lost = lost;
+    bed_finish(&bed);
     assert_int_equal(found_regained, 1);
     assert_int_equal(found_lost, 0);
 }
@@ -511,6 +551,7 @@ int main(void)
         cmocka_unit_test(messages_of_agents_do_not_wait_for_the_state_of_a_job),
         cmocka_unit_test(leases_are_kept_while_the_state_of_a_job_is_read),
         cmocka_unit_test(a_job_whose_journal_is_stored_while_its_lease_is_acquired_again_is_kept),
+        cmocka_unit_test(a_job_whose_journal_was_removed_is_kept),
         cmocka_unit_test(a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
         cmocka_unit_test(without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for),
