@@ -38,6 +38,7 @@
 #define GATHER_NS UINT64_C(250000000) /* at most: agents wait for that long */
 #define TICK_MS 20                    /* the accuracy of grace times */
 #define MAXIMUM_PAIRS 131072u         /* pairs published per window: 8 messages */
+#define LEAST_FILES 64u               /* open ones: of libraries, sockets, a recording, servers */
 #define LOST_NS UINT64_C(30000000000) /* a job is lost after such a silence of all its agents */
 
 enum { EXIT_USAGE = 2 };
@@ -220,14 +221,20 @@ static void daemon_on_tick(uv_timer_t *timer)
 
 /* ---- start and finish ---------------------------------------------------- */
 
-/* Each connection takes a descriptor: allow as many as the system does. */
-static void daemon_raise_limits(void)
+/* Each connection takes a descriptor: allow as many as the system does. Without those of their own,
+ * libzmq and libuv abort. @return whether there are enough to begin with */
+static int daemon_raise_limits(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max >= LEAST_FILES)
+        return 1;
+    log_error("the limit of open files is %llu (ulimit -n): at least %u are needed",
+              (unsigned long long)limit.rlim_max, LEAST_FILES);
+    return 0;
 }
 
 static int daemon_start_loop(struct daemon *d)
@@ -634,7 +641,8 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     umask(0077);
-    daemon_raise_limits();
+    if (!daemon_raise_limits())
+        return EXIT_FAILURE;
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is treated as a full disk */
     if (d.options.results)
         return daemon_make_results(&d);

@@ -322,6 +322,14 @@ class Holter(Failure):
                                               'missing: all since its last end\n'), finished)
         self.clean()
 
+    def test_daemon_without_enough_open_files_says_so(self):
+        """Libraries would abort."""
+        for files in (5, 12, 63):
+            told = self.place.run('bash', '-c', f'ulimit -n {files}; exec "$@"', 'bash', os.path.join(lab.BUILD, 'daemon', 'holterd'),
+                                  '--listen', f'ipc://{self.place.run_dir}/few.sock')
+            self.assertEqual(1, told.status, told)
+            self.assertIn(f'the limit of open files is {files} (ulimit -n): at least 64 are needed', told.err)
+
     def test_run_killed_is_swept_by_the_next(self):
         """What its job still uses stays; so does a session whose run lives, and whose job another run in it does not
         disturb."""
