@@ -41,7 +41,7 @@ void *memory_scratch(struct thread *t, size_t bytes)
 {
     if (bytes > t->scratch_bytes) {
         memory_free_scratch(t);
-        bytes = (bytes | 0xfffff) + 1; /* whole MiB: a longer array next time is likely to fit */
+        bytes = (bytes | 0x1ffff) + 1; /* whole 128 KiB: the next array may be longer */
         t->scratch = memory_map(bytes);
         t->scratch_bytes = t->scratch ? bytes : 0;
     }

@@ -86,7 +86,7 @@ extern struct objects probe_objects;
 #define PEER_CAPACITY 1024u    /* cached translations of ranks, a power of two */
 #define TYPE_CAPACITY 32u      /* cached datatype sizes for each thread, a power of two */
 #define REGION_DEPTH 32u       /* code regions nested in a thread */
-#define STACK_REQUESTS 1024    /* requests of a call whose arrays are on the stack of its wrapper */
+#define STACK_REQUESTS 64      /* requests of a call whose arrays are on the stack, under 4 KiB */
 #define MAPPED_LIMIT (128u << 20) /* bytes that are mapped at one time */
 
 /** One outstanding or persistent request. Two of its words are those of a record, so that its

@@ -144,6 +144,35 @@ static void empty_table(void)
     MPI_Waitall(OPEN, open_requests, MPI_STATUSES_IGNORE);
 }
 
+/* As many requests as a thread with a small stack may have in its own arrays, and statuses. */
+enum { SMALL_STACK = 32 << 10, MANY = 1000 };
+
+static void *complete_many(void *unused)
+{
+    static MPI_Request requests[2 * MANY];
+    static char out[MANY], in[MANY];
+    for (int i = 0; i < MANY; i++) {
+        MPI_Irecv(&in[i], 1, MPI_CHAR, 0, i, MPI_COMM_SELF, &requests[i]);
+        MPI_Isend(&out[i], 1, MPI_CHAR, 0, i, MPI_COMM_SELF, &requests[MANY + i]);
+    }
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0, index; i < MANY; i++)
+        MPI_Waitany(MANY, &requests[MANY], &index, MPI_STATUS_IGNORE);
+    return unused;
+}
+
+/* A probe that used what is left of the stack would crash the program. */
+static void complete_many_on_small_stack(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, SMALL_STACK);
+    pthread_create(&thread, &attributes, complete_many, NULL);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -156,6 +185,7 @@ int main(int argc, char **argv)
     pthread_barrier_init(&together, NULL, THREADS);
     for (int i = 0; i < GENERATIONS; i++) /* more threads in all than there are rings */
         run_generation();
+    complete_many_on_small_stack();
     fill_table();
     for (int i = 0; i < GENERATIONS; i++)
         run_generation();
