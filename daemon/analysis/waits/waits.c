@@ -160,29 +160,33 @@ static int waits_is_pending(const struct waits *w, uint32_t rank, uint32_t sourc
     return 0;
 }
 
-/* Is the receiver of a send in progress seen to do something else than receive it? */
-static int waits_receiver_is_away(const struct waits *w, uint32_t receiver, uint32_t sender)
-{
-    if (receiver >= w->rank_end || w->ranks[receiver].row == NONE)
-        return 0;
-    const struct wire_rank_row *r = &w->window->ranks[w->ranks[receiver].row];
-    switch (r->in_call == 0 ? CALL_OTHER : call_class_of((uint16_t)r->in_call)) {
-    case CALL_RECV:
-        return r->in_call == CALL_Recv && r->in_call_peer >= 0 &&
-               r->in_call_peer != (int64_t)sender;
-    case CALL_WAIT:
-        return w->ranks[receiver].pending != NONE && !waits_is_pending(w, receiver, sender);
-    case CALL_POLL:
-        return 0;
-    default:
-        return 1;
-    }
-}
-
 /* Time of this window in which a rank has been in a call in progress. */
 static uint64_t waits_in_call(const struct waits *w, const struct wire_rank_row *row)
 {
     return row->in_call_ns < w->window->length_ns ? row->in_call_ns : w->window->length_ns;
+}
+
+/* Time of this window in which the receiver of a send in progress has been in a call that may
+ * receive it: its calls before have not. UINT64_MAX: nothing is known of it. */
+static uint64_t waits_receiving(const struct waits *w, uint32_t receiver, uint32_t sender)
+{
+    if (receiver >= w->rank_end || w->ranks[receiver].row == NONE)
+        return UINT64_MAX;
+    const struct wire_rank_row *r = &w->window->ranks[w->ranks[receiver].row];
+    switch (r->in_call == 0 ? CALL_OTHER : call_class_of((uint16_t)r->in_call)) {
+    case CALL_RECV:
+        return r->in_call == CALL_Recv && r->in_call_peer >= 0 && r->in_call_peer != (int64_t)sender
+                   ? 0
+                   : waits_in_call(w, r);
+    case CALL_WAIT:
+        return w->ranks[receiver].pending != NONE && !waits_is_pending(w, receiver, sender)
+                   ? 0
+                   : waits_in_call(w, r);
+    case CALL_POLL:
+        return waits_in_call(w, r);
+    default:
+        return 0;
+    }
 }
 
 /* Time of this window in which a rank is seen to send to another one. */
@@ -218,13 +222,14 @@ static int waits_add_pending(struct waits *w)
     return code;
 }
 
-/* Time of this window in a call in progress that sends, while the receiver does something else. */
+/* Time of this window in a call in progress that sends, before the receiver came. */
 static uint64_t waits_for_receiver(const struct waits *w, const struct wire_rank_row *row)
 {
-    if (row->in_call_peer < 0 ||
-        !waits_receiver_is_away(w, (uint32_t)row->in_call_peer, (uint32_t)row->rank))
+    if (row->in_call_peer < 0)
         return 0;
-    return waits_in_call(w, row);
+    const uint64_t sending = waits_in_call(w, row),
+                   receiving = waits_receiving(w, (uint32_t)row->in_call_peer, (uint32_t)row->rank);
+    return sending > receiving ? sending - receiving : 0;
 }
 
 /* The same of MPI_Sendrecv, as long as it is known to wait for nothing else: its source sends to

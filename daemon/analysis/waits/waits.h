@@ -6,9 +6,9 @@
  * matching). Of messages between nodes, only a sample is matched: the waits of the others are taken
  * to be alike.
  *
- * A send that is still in progress has not been matched. It counts as waiting as long as the
- * receiver is seen to do something else: its row says in which call it is, and its pending receives
- * for whom it waits. When such a message is matched later, what was counted before is subtracted.
+ * A send that is still in progress has not been matched. It counts as waiting until the receiver
+ * entered a call that may receive it: its row says in which call it is, and its pending receives for
+ * whom it waits. When such a message is matched later, what was counted before is subtracted.
  *
  * A rank waits for
  *   - the sender of a message that it waits to receive, as long as that has not been sent: of a

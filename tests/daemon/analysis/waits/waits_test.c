@@ -303,6 +303,24 @@ static void a_send_in_progress_to_a_rank_that_receives_it_is_a_transfer(void **s
     assert_int_equal(window(b, 0).send_wait_ns, 400 * MS);
 }
 
+/* Other calls of it have ended since the send began: only the present one may receive the message.
+ */
+static void a_send_in_progress_waits_until_the_call_begins_that_may_receive_it(void **state)
+{
+    static const uint32_t calls[] = {CALL_Recv, CALL_Waitall, CALL_Sendrecv, CALL_Iprobe,
+                                     CALL_Test};
+    struct bed *b = *state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        enter(b, 0, CALL_Send, 1, 5000 * MS);
+        enter(b, 1, calls[i], calls[i] == CALL_Recv ? 0 : PEER_NONE, 20 * MS);
+        assert_int_equal(window(b, 0).send_wait_ns, LENGTH - 20 * MS);
+    }
+    enter(b, 0, CALL_Send, 1, 300 * MS);
+    assert_int_equal(window(b, 0).send_wait_ns, 280 * MS);
+    enter(b, 1, CALL_Waitall, PEER_NONE, 1500 * MS);
+    assert_int_equal(window(b, 0).send_wait_ns, 0);
+}
+
 static void a_send_over_several_windows_counts_once(void **state)
 {
     struct bed *b = *state;
@@ -520,6 +538,7 @@ int main(void)
         BED(of_sampled_messages_the_others_wait_alike),
         BED(a_send_in_progress_waits_while_its_receiver_is_elsewhere),
         BED(a_send_in_progress_to_a_rank_that_receives_it_is_a_transfer),
+        BED(a_send_in_progress_waits_until_the_call_begins_that_may_receive_it),
         BED(a_send_over_several_windows_counts_once),
         BED(a_send_that_is_never_matched_is_forgotten),
         BED(a_receive_waits_for_the_sender),
