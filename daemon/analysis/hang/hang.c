@@ -6,6 +6,7 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 #include "holter/event.h"
+#include "holter/waiting.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -238,15 +239,25 @@ uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *s
     return watch->end_ns > since ? watch->end_ns - since : 0;
 }
 
+/* Shorter waits are no part of a hang. */
+static uint64_t hang_shortest_wait(const struct hang_watch *watch)
+{
+    const uint64_t minimum = watch->params.stopped_ns < watch->params.for_ns
+                                 ? watch->params.stopped_ns / 4
+                                 : watch->params.for_ns / 4;
+    return minimum < watch->length_ns ? watch->length_ns : minimum;
+}
+
 int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat)
 {
-    uint64_t minimum = watch->params.stopped_ns < watch->params.for_ns
-                           ? watch->params.stopped_ns / 4
-                           : watch->params.for_ns / 4;
-    if (minimum < watch->length_ns)
-        minimum = watch->length_ns;
-    return seat->state == HANG_IN_CALL && seat->in_call_ns >= minimum &&
+    return seat->state == HANG_IN_CALL && seat->in_call_ns >= hang_shortest_wait(watch) &&
            hang_wait_of(seat->in_call) != HANG_WAITS;
+}
+
+int hang_polls_long(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    return seat->state == HANG_POLLS &&
+           watch->end_ns - seat->polled_ns >= hang_shortest_wait(watch);
 }
 
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
@@ -256,8 +267,8 @@ int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
 
 int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat)
 {
-    return seat->state == HANG_IS_STOPPED ||
-           (seat->state == HANG_IN_CALL && hang_waits_long(watch, seat));
+    return seat->state == HANG_IS_STOPPED || hang_waits_long(watch, seat) ||
+           hang_polls_long(watch, seat);
 }
 
 /* ---- taking in a window -------------------------------------------------- */
@@ -276,7 +287,8 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
                                          .pending = HANG_NONE,
                                          .in_call_peer = -1,
                                          .active_ns = w->end_ns,
-                                         .moved_ns = w->end_ns};
+                                         .moved_ns = w->end_ns,
+                                         .polled_ns = w->end_ns};
     w->seat_count = (uint32_t)count;
     return 0;
 }
@@ -454,6 +466,19 @@ static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
         seat->stopped_ns = 0;
 }
 
+/* A rank that polls for most of a window waits. One that looks for messages beside its work does
+ * not. Learns from polling that ended. */
+static void hang_read_polls(struct hang_watch *w, struct hang_seat *seat,
+                            const struct wire_rank_row *row)
+{
+    const uint64_t begin_ns = w->end_ns - w->length_ns;
+    if (seat->state == HANG_POLLS && MPI_NS(row) >= w->length_ns / 2)
+        return;
+    if (begin_ns > seat->polled_ns)
+        hang_learn(w, seat, 0, HANG_WAIT_POLL, begin_ns - seat->polled_ns);
+    seat->polled_ns = w->end_ns;
+}
+
 int hang_works_beside(const struct wire_rank_row *row, uint64_t length_ns)
 {
     return row->threads > 1 && row->in_call_ns >= length_ns && has_called(row);
@@ -505,13 +530,13 @@ static int hang_apply_rank(struct hang_watch *w, const struct wire_rank_row *row
     hang_read_times(w, seat, row);
     w->seats_heard += seat->heard != w->window;
     seat->state = (uint8_t)hang_state_of(w, seat, row);
+    hang_read_polls(w, seat, row);
     seat->heard = w->window;
     seat->in_call = (uint32_t)row->in_call;
     seat->in_call_ns = row->in_call_ns;
     seat->in_call_comm = row->in_call_comm;
     seat->in_call_peer = row->in_call_peer;
-    if (seat->state == HANG_IS_STOPPED || seat->state == HANG_IN_CALL)
-        w->suspected |= hang_is_suspect(w, seat);
+    w->suspected |= hang_is_suspect(w, seat);
     if (row->in_call == 0 || hang_comm_of(seat) == 0)
         return 0;
     return add_member(w, hang_comm_of(seat), (uint32_t)row->rank, &at);

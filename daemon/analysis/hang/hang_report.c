@@ -377,6 +377,45 @@ static int hang_report_waits_for_program(const struct hang_watch *w, const struc
            w->comm_seats[comm].members <= w->comm_seats[comm].size;
 }
 
+/* Is a rank outside of MPI, while all others have done nothing but poll for long? Names those that
+ * are outside. @return since when, or 0: no */
+static uint64_t hang_report_find_polled(struct hang_graph *g, uint32_t *outside)
+{
+    const struct hang_watch *w = g->watch;
+    uint32_t polling = 0;
+    uint64_t since_ns = 0;
+    *outside = 0;
+    for (uint32_t r = 0; r < w->seat_count; r++) {
+        const struct hang_seat *s = hang_graph_seat(g, r);
+        if (s->state == HANG_DEAD || s->state == HANG_FINISHED)
+            continue;
+        const int polls = s->state == HANG_POLLS;
+        const uint64_t from_ns = polls ? s->polled_ns : s->active_ns;
+        if ((!polls && s->state != HANG_OUTSIDE) ||
+            w->end_ns - from_ns < hang_threshold(w, HANG_WAIT_POLL))
+            return 0;
+        since_ns = from_ns > since_ns ? from_ns : since_ns;
+        polling += (uint32_t)polls;
+        if (!polls)
+            g->named[(*outside)++] = r;
+    }
+    return *outside > 0 && *outside <= polling ? since_ns : 0;
+}
+
+static void hang_report_polled(struct hang_graph *g)
+{
+    uint32_t index, count;
+    const uint64_t since_ns = hang_report_find_polled(g, &count);
+    struct hang *hang = since_ns > 0 ? new_hang(g, HANG_STANDSTILL, &index) : NULL;
+    if (hang == NULL)
+        return;
+    hang->since_ns = since_ns;
+    hang_report_set_late_ranks(g, hang, count);
+    for (uint32_t r = 0; r < g->watch->seat_count; r++)
+        if (hang_graph_seat(g, r)->state == HANG_POLLS)
+            g->hang_of[r] = index;
+}
+
 /* All living ranks wait, but it is unknown for whom; or all except some that are outside of MPI.
  * While nobody is, files and other programs may take very long. */
 static void hang_report_standstill(struct hang_graph *g)
@@ -459,8 +498,7 @@ static void count_waiting(struct hang_graph *g)
         if (at == HANG_NONE)
             continue;
         struct hang *hang = &w->hangs[at];
-        const int waits = hang->kind == HANG_STANDSTILL ? hang_waits_long(w, &w->seats[r])
-                                                        : hang_graph_is_stuck(g, r);
+        const int waits = hang->kind == HANG_STANDSTILL || hang_graph_is_stuck(g, r);
         hang->waiting += (uint64_t)waits;
         w->seats[r].in_hang = hang->kind == HANG_STOPPED || waits;
         if (is_stopping(hang))
@@ -506,6 +544,8 @@ void hang_report_all(struct hang_graph *g)
     hang_report_spread(g);
     if (g->watch->hang_count == 0)
         hang_report_standstill(g);
+    if (g->watch->hang_count == 0)
+        hang_report_polled(g);
     count_waiting(g);
     hang_report_few_waiters(g);
     qsort(g->watch->hangs, g->watch->hang_count, sizeof(*g->watch->hangs), compare_hangs);

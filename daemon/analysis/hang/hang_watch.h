@@ -15,6 +15,7 @@ struct hang_seat {
     uint64_t heard;      /**< number of the window that last had a row for it; 0: none */
     uint64_t active_ns;  /**< end of the last window in which a call of it ended or began */
     uint64_t moved_ns;   /**< as active_ns, without polls that found nothing */
+    uint64_t polled_ns;  /**< end of the last window in which it did something else than poll */
     uint64_t stopped_ns; /**< end of the last window in which it was not stopped; 0: it runs */
     uint64_t ended_ns;   /**< end of the window in which it died or finished */
     uint32_t in_call;
@@ -46,6 +47,7 @@ enum hang_wait {
     HANG_WAIT_COLLECTIVE,
     HANG_WAIT_MESSAGE,
     HANG_WAIT_UNKNOWN, /**< for others, but it is not known for whom */
+    HANG_WAIT_POLL,    /**< likewise, by polling all the time */
     HANG_WAITS
 };
 
@@ -115,6 +117,9 @@ int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat
 
 /** The same, of a wait whose partners may be known. */
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat);
+
+/** Whether it has polled all the time for so long. */
+int hang_polls_long(const struct hang_watch *watch, const struct hang_seat *seat);
 
 /** Whether the rank may be part of a hang: one that others wait for, or that waits. Without any
  *  suspect rank there is no hang. */

@@ -1251,6 +1251,61 @@ static void ranks_that_poll_and_find_nothing_are_no_hang_by_themselves(void **st
     scene_finish(s);
 }
 
+/* The rank polls all the time and finds nothing. */
+static void poll_all_the_time(struct scene *s, uint32_t rank)
+{
+    busy(s, rank, 500000, 500000);
+    s->ranks[rank].poll_ns = s->length_ns * 9 / 10;
+}
+
+/* As in loops of MPI_Test after MPI_Ibarrier. */
+static void a_rank_outside_for_which_all_others_poll_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        poll_all_the_time(s, r);
+    leave(s, 3, 'R');
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+    assert_int_equal(list.list[0].waiting, 7);
+    assert_string_equal(list.list[0].ranks, "3");
+    assert_string_equal(list.list[0].text,
+                        "7 ranks wait and none goes on, except rank 3: 7 of 8 ranks wait since "
+                        "00:16:50; it has been outside of MPI for 11 s");
+    for (uint32_t r = 0; r < 8; r++)
+        busy(s, r, 10, 0);
+    assert_int_equal(step(s).count, 0);
+    assert_int_equal(hang_fate(s->watch).moved, 7);
+    scene_finish(s);
+}
+
+/* A computation that looks for messages now and then, and one that all wait for again and again. */
+static void polls_beside_work_and_polls_that_usually_last_long_are_no_hang(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 1; r < 8; r++)
+        busy(s, r, 5000, 5000);
+    leave(s, 0, 'R');
+    assert_int_equal(steps(s, 100).count, 0);
+    for (uint32_t r = 1; r < 8; r++)
+        poll_all_the_time(s, r);
+    busy(s, 0, 10, 0);
+    assert_int_equal(steps(s, 20).count, 0);
+    busy(s, 1, 10, 0);
+    assert_int_equal(step(s).count, 0);
+    poll_all_the_time(s, 1);
+    leave(s, 0, 'R');
+    assert_int_equal(steps(s, 90).count, 0);
+    assert_int_equal(steps(s, 20).count, 1);
+    scene_finish(s);
+}
+
 /* Waitany takes whichever message comes: that one of them does not come proves nothing. */
 static void a_wait_for_any_message_blames_nobody(void **state)
 {
@@ -1758,6 +1813,8 @@ int main(void)
         cmocka_unit_test(long_waits_that_ended_raise_the_bar),
         cmocka_unit_test(a_stopped_process_does_not_raise_the_bar),
         cmocka_unit_test(ranks_that_poll_and_find_nothing_are_no_hang_by_themselves),
+        cmocka_unit_test(a_rank_outside_for_which_all_others_poll_is_named),
+        cmocka_unit_test(polls_beside_work_and_polls_that_usually_last_long_are_no_hang),
         cmocka_unit_test(a_wait_for_any_message_blames_nobody),
         cmocka_unit_test(a_hang_keeps_its_number_and_begin_until_it_ends),
         cmocka_unit_test(two_hangs_at_a_time_are_two),
