@@ -64,6 +64,9 @@ static void close_waits(struct job *job, const struct closed_window *window)
         .call_count = by_rank ? window->call_count : 0,
         .pending = window->pending,
         .pending_count = window->pending_count,
+        .comms = window->comms,
+        .comm_count = by_rank ? window->comm_count : 0,
+        .world = window->world,
         .group_shift = job->group_shift,
     };
     if (!by_rank)

@@ -25,14 +25,15 @@ struct waits_rank {
     uint32_t row;           /* of this window; NONE: none */
     uint32_t pending;       /* its first pending receive; NONE: none */
     uint64_t send_wait_ns[LOCALITIES], messages[LOCALITIES];
-    uint64_t late_ns;   /* in collectives: difference to the rank that comes last */
+    uint64_t late_ns;   /* in collectives and fences: difference to the rank that comes last */
     uint32_t late_rank; /* that rank; NONE: none */
 };
 
-/* The rank of a communicator that spends least time in collectives. */
+/* The rank of a communicator that spends least time in collectives and one-sided calls. */
 struct waits_comm {
     uint64_t least_ns;
-    uint32_t rank; /* NONE: none yet */
+    uint32_t rank;        /* NONE: none yet */
+    uint32_t in_progress; /* ranks are in a call on it: there may be some that have not called */
 };
 
 struct waits {
@@ -295,13 +296,19 @@ static struct waits_comm *waits_find_comm(struct waits *w, uint64_t id)
     if (at == KEY_NONE)
         return NULL;
     if (w->comms.count > known)
-        w->comm_rows[at].rank = NONE;
+        w->comm_rows[at] = (struct waits_comm){.rank = NONE};
     return &w->comm_rows[at];
+}
+
+static uint64_t waits_collective_ns(const struct waits *w, uint32_t rank)
+{
+    const struct wire_rank_row *row = &w->window->ranks[w->ranks[rank].row];
+    return row->collective_ns + row->one_sided_ns;
 }
 
 static void waits_compare_member(struct waits *w, struct waits_comm *comm, uint32_t rank)
 {
-    uint64_t ns = w->window->ranks[w->ranks[rank].row].collective_ns;
+    uint64_t ns = waits_collective_ns(w, rank);
     if (comm->rank == NONE || ns < comm->least_ns || (ns == comm->least_ns && rank < comm->rank)) {
         comm->least_ns = ns;
         comm->rank = rank;
@@ -311,12 +318,19 @@ static void waits_compare_member(struct waits *w, struct waits_comm *comm, uint3
 static void waits_compare_last(struct waits *w, const struct waits_comm *comm, uint32_t rank)
 {
     struct waits_rank *r = &w->ranks[rank];
-    uint64_t ns = w->window->ranks[r->row].collective_ns;
+    uint64_t ns = waits_collective_ns(w, rank);
     uint64_t late = ns > comm->least_ns ? ns - comm->least_ns : 0;
     if (late > r->late_ns || (late == r->late_ns && late > 0 && comm->rank < r->late_rank)) {
         r->late_ns = late;
         r->late_rank = comm->rank;
     }
+}
+
+/* Fences and the making of RMA windows are collective, too. */
+static int waits_is_collective(uint32_t call)
+{
+    const enum call_class class_ = call_class_of((uint16_t)call);
+    return class_ == CALL_COLLECTIVE || (class_ == CALL_ONE_SIDED && hang_counts(call));
 }
 
 /* Goes through the members of communicators that make collectives.
@@ -331,11 +345,12 @@ static int waits_visit_members(struct waits *w, int last)
         uint32_t call = c != NULL ? c->call : (uint32_t)row->in_call;
         uint64_t id = c != NULL ? c->comm : row->in_call_comm;
         if (call == 0 || id == 0 || rank >= w->rank_end || w->ranks[rank].row == NONE ||
-            call_class_of((uint16_t)call) != CALL_COLLECTIVE)
+            !waits_is_collective(call))
             continue;
         struct waits_comm *comm = waits_find_comm(w, id);
         if (comm == NULL)
             return -ENOMEM;
+        comm->in_progress |= row != NULL;
         if (last)
             waits_compare_last(w, comm, rank);
         else
@@ -344,16 +359,28 @@ static int waits_visit_members(struct waits *w, int last)
     return 0;
 }
 
+/* All ranks are members of the world, also those that have called nothing on it. */
+static void waits_compare_all(struct waits *w, struct waits_comm *comm)
+{
+    for (size_t i = 0; i < w->window->rank_count; i++)
+        waits_compare_member(w, comm, (uint32_t)w->window->ranks[i].rank);
+}
+
 static int waits_add_collectives(struct waits *w)
 {
     key_table_clear(&w->comms);
     if (waits_visit_members(w, 0) != 0)
         return -ENOMEM;
-    /* All ranks are members of the world, also those that have called nothing on it. */
-    uint32_t world = key_table_find(&w->comms, (struct key){.lo = HANG_WORLD});
-    if (world != KEY_NONE && w->comm_rows[world].rank != NONE)
-        for (size_t i = 0; i < w->window->rank_count; i++)
-            waits_compare_member(w, &w->comm_rows[world], (uint32_t)w->window->ranks[i].rank);
+    const uint32_t world = key_table_find(&w->comms, (struct key){.lo = HANG_WORLD});
+    if (world != KEY_NONE)
+        waits_compare_all(w, &w->comm_rows[world]);
+    for (size_t i = 0; i < w->window->comm_count; i++) {
+        const struct wire_comm_row *row = &w->window->comms[i];
+        const uint32_t at = key_table_find(&w->comms, (struct key){.lo = row->id});
+        if (at != KEY_NONE && at != world && w->comm_rows[at].in_progress &&
+            row->size == w->window->world && row->remote_size == 0)
+            waits_compare_all(w, &w->comm_rows[at]);
+    }
     int code = waits_visit_members(w, 1);
     for (size_t i = 0; i < w->window->rank_count; i++) {
         uint32_t rank = (uint32_t)w->window->ranks[i].rank;

@@ -7,16 +7,17 @@
  * to be alike.
  *
  * A send that is still in progress has not been matched. It counts as waiting until the receiver
- * entered a call that may receive it: its row says in which call it is, and its pending receives for
- * whom it waits. When such a message is matched later, what was counted before is subtracted.
+ * entered a call that may receive it: its row says in which call it is, and its pending receives
+ * for whom it waits. When such a message is matched later, what was counted before is subtracted.
  *
  * A rank waits for
  *   - the sender of a message that it waits to receive, as long as that has not been sent: of a
  *     receive in progress, until the sender is in a blocking send to it;
  *   - the receiver of a blocking send, as above, and that of MPI_Sendrecv where it is known to wait
  *     for nothing else;
- *   - in collectives, for the rank of that communicator that spends least time in collectives, as
- *     that comes last: for the difference between the times of both.
+ *   - in collectives and fences, for the rank of that communicator or RMA window that spends least
+ *     time in collectives and one-sided calls, as that comes last: for the difference between the
+ *     times of both. All ranks are members of what has as many, others once they call.
  *
  * Who came late, and caused it, follows from the waits in messages and from collectives, see
  * rank_lateness.h.
@@ -45,10 +46,13 @@ struct waits_window {
     const uint32_t *group_of;
     size_t node_count;
     unsigned group_shift;
-    const struct hang_calls *calls; /**< collectives that ended */
+    const struct hang_calls *calls; /**< collectives and fences that ended */
     size_t call_count;
     const struct wire_pending_row *pending;
     size_t pending_count;
+    const struct wire_comm_row *comms; /**< on which calls ended, or are in progress */
+    size_t comm_count;
+    uint64_t world; /**< ranks of MPI_COMM_WORLD; 0: not known yet */
 };
 
 /** The waits of a rank in the last window; meaning as in the columns of WIRE_RANK_ROW. */

@@ -27,6 +27,7 @@ struct bed {
     size_t call_count;
     struct wire_pending_row pending[8];
     size_t pending_count;
+    struct wire_comm_row comm; /* of the window; id 0: none */
 };
 
 static int bed_start(void **state)
@@ -71,7 +72,10 @@ static struct waits_row window(struct bed *b, uint32_t rank)
                                    .calls = b->calls,
                                    .call_count = b->call_count,
                                    .pending = b->pending,
-                                   .pending_count = b->pending_count};
+                                   .pending_count = b->pending_count,
+                                   .comms = &b->comm,
+                                   .comm_count = b->comm.id != 0,
+                                   .world = RANKS};
     assert_int_equal(waits_update(b->waits, &w), 0);
     transfers_clear(&b->transfers);
     b->call_count = b->pending_count = 0;
@@ -404,6 +408,26 @@ static void a_collective_of_all_waits_for_a_rank_that_has_called_nothing(void **
         assert_int_equal(waits_rows(b->waits)[r].awaited, r == 4 ? 0 : 1 + 4);
 }
 
+/* An RMA window has its members under an id of its own. The last rank has not called on it. */
+static void a_fence_waits_for_a_rank_that_has_called_nothing(void **state)
+{
+    struct bed *b = *state;
+    b->comm = (struct wire_comm_row){.id = 70, .size = RANKS};
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (r == 4)
+            continue;
+        b->ranks[r].one_sided_ns = LENGTH;
+        enter(b, r, CALL_Win_fence, PEER_NONE, 3 * LENGTH);
+        b->ranks[r].in_call_comm = 70;
+    }
+    window(b, 0);
+    for (uint32_t r = 0; r < RANKS; r++)
+        assert_int_equal(waits_rows(b->waits)[r].awaited, r == 4 ? 0 : 1 + 4);
+    b->comm.size = RANKS - 1; /* it may be no member */
+    window(b, 0);
+    assert_int_equal(waits_rows(b->waits)[0].awaited, 0);
+}
+
 static void ranks_that_wait_little_wait_for_nobody(void **state)
 {
     struct bed *b = *state;
@@ -545,6 +569,7 @@ int main(void)
         BED(a_receive_in_progress_waits_for_the_sender),
         BED(a_collective_waits_for_the_member_that_comes_last),
         BED(a_collective_of_all_waits_for_a_rank_that_has_called_nothing),
+        BED(a_fence_waits_for_a_rank_that_has_called_nothing),
         BED(ranks_that_wait_little_wait_for_nobody),
         BED(the_order_of_rows_changes_nothing),
         BED(nonsense_is_survived),
