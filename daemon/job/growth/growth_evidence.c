@@ -435,8 +435,10 @@ static const char *evidence_kind_name(enum scope_kind kind)
     return names[kind];
 }
 
-static const char *evidence_locality(const struct scope *scope)
+static const char *evidence_locality(const struct job_growth *g, const struct scope *scope)
 {
+    if (g->nodes == 1)
+        return "intra-node";
     switch (scope->kind) {
     case SCOPE_INTRA:
         return "intra-node";
@@ -470,7 +472,7 @@ void growth_describe(struct job_growth *g, struct growth_episode *e,
     v->progress = progress_share(&g->progress, window->number - f->onset + 1);
     v->lost_ns = (uint64_t)fmax(e->lost_ns, 0);
     snprintf(v->culprit, sizeof(v->culprit), "%s", evidence_kind_name(f->members[0].kind));
-    snprintf(v->locality, sizeof(v->locality), "%s", evidence_locality(&f->members[0]));
+    snprintf(v->locality, sizeof(v->locality), "%s", evidence_locality(g, &f->members[0]));
     v->error_ns = strcmp(v->locality, "intra-node") == 0 ? 0 : evidence_error(g, f, window);
     growth_list_scopes(g, f->members, growth_named(f), v->culprits, sizeof(v->culprits));
     growth_list_scopes(g, f->alternatives, f->alternative_count, v->alternatives,

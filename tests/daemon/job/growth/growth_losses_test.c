@@ -709,36 +709,48 @@ static void a_title_does_not_call_messages_slow_that_are_fast_again(void **state
                         "rank 3: messages took up to 25x as long since 01:00:00, not now");
 }
 
-/* An alert about ranks 0 to 2 of a job whose ranks are placed on two nodes in turn. */
-static void each_node_of_an_alert_is_listed_once(void **state)
+/* An alert about ranks 0 to 2 of a job whose ranks are placed on its nodes in turn. */
+static struct alert_evidence alert_of_ranks(uint32_t nodes)
 {
     static const struct rule rule = {.name = "latency", .clear = 1.2};
     static const struct rules rules;
-    static struct growth_episode e;
+    struct growth_episode e = {.rule = &rule};
     struct job_growth *g;
     struct job_latency *latency;
     struct latency_rows rows = {.transfers = {.count = 0}};
     const struct closed_window window = {.number = 9, .length_ns = 1000, .latency = &rows};
-    (void)state;
     assert_int_equal(job_latency_create(&latency, 1000), 0);
     const struct job_growth_options options = {
         .rules = &rules, .latency = latency, .window_ns = 1000};
     assert_int_equal(job_growth_create(&g, &options), 0);
     for (uint32_t r = 0; r < 4; r++) {
-        assert_int_equal(job_latency_place(latency, r, r % 2), 0);
-        assert_int_equal(job_growth_place(g, r, r % 2, r % 2 == 0 ? "n0" : "n1"), 0);
+        assert_int_equal(job_latency_place(latency, r, r % nodes), 0);
+        assert_int_equal(job_growth_place(g, r, r % nodes, r % nodes == 0 ? "n0" : "n1"), 0);
     }
-    e.rule = &rule;
     e.finding.part = SCOPE_LATENESS;
     e.finding.onset = 5;
     e.finding.member_count = 3;
     for (uint32_t m = 0; m < 3; m++)
         e.finding.members[m] = (struct scope){SCOPE_RANK, SCOPE_BOTH, m, 0};
     growth_describe(g, &e, &window);
-    assert_string_equal(e.evidence.culprits, "0, 1 and 2");
-    assert_string_equal(e.evidence.nodes, "n0,n1");
     job_growth_destroy(g);
     job_latency_destroy(latency);
+    return e.evidence;
+}
+
+static void each_node_of_an_alert_is_listed_once(void **state)
+{
+    const struct alert_evidence alert = alert_of_ranks(2);
+    (void)state;
+    assert_string_equal(alert.culprits, "0, 1 and 2");
+    assert_string_equal(alert.nodes, "n0,n1");
+}
+
+static void messages_of_a_job_on_one_node_are_within_it(void **state)
+{
+    (void)state;
+    assert_string_equal(alert_of_ranks(1).locality, "intra-node");
+    assert_string_equal(alert_of_ranks(2).locality, "both");
 }
 
 int main(void)
@@ -778,6 +790,7 @@ int main(void)
         cmocka_unit_test(waits_in_sends_of_earlier_windows_excuse_no_late_rank),
         cmocka_unit_test(a_job_that_stands_still_has_no_alert_on_what_it_loses),
         cmocka_unit_test(each_node_of_an_alert_is_listed_once),
+        cmocka_unit_test(messages_of_a_job_on_one_node_are_within_it),
         cmocka_unit_test(a_title_does_not_call_messages_slow_that_are_fast_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
