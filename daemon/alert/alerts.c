@@ -142,6 +142,9 @@ const struct alert *alerts_report(struct alerts *alerts, const struct alert_repo
     const char *subject = host[0] != '\0' || evidence == NULL ? host : evidence->rule;
     const uint64_t episode = alerts_episode(evidence);
     struct alert *a = alerts_find_open(alerts, report->kind, subject, episode);
+    /* Findings are numbered from 1 again where a recording lacks its first messages. */
+    if (a != NULL && episode != 0 && a->since_ns != report->since_ns)
+        a = NULL;
     if (a != NULL && a->state == report->state && a->rank == report->rank &&
         strncmp(a->title, report->title, sizeof(a->title) - 1) == 0 &&
         strncmp(a->text, text, sizeof(a->text) - 1) == 0 && alerts_equal_evidence(a, evidence))

@@ -261,6 +261,7 @@ static void job_compare_alerts(struct job *job, uint64_t now_ns)
 static void job_wait_for_agents(struct job *job, uint64_t watermark_ns, uint64_t now_ns)
 {
     job->recovered = 0;
+    job_alerts_publish_unrecorded(&job->alerts, &job->stream);
     job->windows.held_ns = watermark_ns + job_silence_bound(job);
     job->alerts.silence_due_ns = now_ns + job_silence_bound(job);
 }
@@ -379,6 +380,7 @@ void job_set_matches(struct job *job, const struct recorded_matches *matches)
 void job_restore_alert(struct job *job, const struct wire_alert *alert)
 {
     alerts_restore(&job->alerts.list, alert);
+    job->alerts.recorded = job->alerts.list.count;
 }
 
 int job_find_alert(const struct job *job, uint64_t id, struct wire_alert *out)

@@ -119,7 +119,8 @@ void job_advance(struct job *job, uint64_t watermark_ns, uint64_t now_ns);
 /** Publish all open windows, complete or not: the daemon leaves. */
 void job_flush(struct job *job, uint64_t now_ns);
 
-/** While messages are read again from a recording, nothing is published and no alert is raised. */
+/** While messages are read again from a recording, nothing is published; alerts that are raised
+ * then, and are not those of job_restore_alert(), are published afterwards. */
 void job_set_recovering(struct job *job, int on);
 
 /** The messages that a daemon before this one had were read again from a fleet's stream, while

@@ -65,6 +65,12 @@ void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream
         job_stream_publish(stream, WIRE_TYPE_ALERT, &message);
 }
 
+void job_alerts_publish_unrecorded(const struct job_alerts *alerts, const struct job_stream *stream)
+{
+    for (size_t i = alerts->recorded; i < alerts->list.count; i++)
+        job_alerts_publish(alerts, stream, alerts->list.list[i]);
+}
+
 /* ---- deaths -------------------------------------------------------------- */
 
 /* @param first  it is the first one: the others ended after it, for whatever reason */

@@ -32,6 +32,7 @@ struct job_alerts {
     uint64_t windows_without_loss;
     uint64_t silence_due_ns; /**< when nodes are next searched for silent ones */
 
+    size_t recorded; /**< of the list, so many are in a recording that is continued */
     int restored; /**< the list is of a daemon before this one, and its episodes are to be compared
                      with those of this one: see job_alerts_end_orphans() */
 
@@ -55,6 +56,10 @@ int job_alerts_have_rule(const struct job_alerts *alerts, const char *kind);
 /** Publish an alert that has changed. NULL is fine. */
 void job_alerts_publish(const struct job_alerts *alerts, const struct job_stream *stream,
                         const struct alert *alert);
+
+/** Publish what was raised while a recording was read again, and is not in its table. */
+void job_alerts_publish_unrecorded(const struct job_alerts *alerts,
+                                   const struct job_stream *stream);
 
 /** Add a host to a list that is separated by commas, unless it is in it or does not fit. */
 void job_alerts_list_host(const char *host, char *list, size_t capacity);

@@ -507,6 +507,7 @@ int job_growth_raises(const struct job_growth *g, const struct alert *alert)
     for (size_t i = 0; i < GROWTH_EPISODES; i++) {
         const struct growth_episode *e = &g->episodes[i];
         raises |= e->rule != NULL && e->evidence.episode == alert->evidence->episode &&
+                  e->since_ns == alert->since_ns &&
                   strcmp(e->rule->name, alert->evidence->rule) == 0;
     }
     return raises;

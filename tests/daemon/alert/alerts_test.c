@@ -74,6 +74,40 @@ static void a_restored_alert_goes_on(void **state)
     alerts_finish(&alerts);
 }
 
+/* As of a recording whose oldest parts were removed: a finding has the number of one before it. */
+static void a_restored_episode_stays_when_another_one_gets_its_number(void **state)
+{
+    struct alerts alerts = {0};
+    struct alert_evidence evidence = {.rule = "slow", .episode = 1};
+    const struct wire_alert restored = {.job = "",
+                                        .id = 1,
+                                        .kind = "latency",
+                                        .state = "firing",
+                                        .title = "old",
+                                        .text = "",
+                                        .host = "",
+                                        .rule = "slow",
+                                        .episode = 1,
+                                        .since_ns = 10};
+    struct alert_report report = {.kind = "latency",
+                                  .rank = -1,
+                                  .state = ALERT_FIRING,
+                                  .since_ns = 50,
+                                  .now_ns = 60,
+                                  .title = "new",
+                                  .evidence = &evidence};
+    (void)state;
+    assert_int_equal(alerts_restore(&alerts, &restored), 0);
+    const struct alert *other = alerts_report(&alerts, &report);
+    assert_int_equal(other->id, 2);
+    assert_string_equal(alerts.list[0]->title, "old");
+    report.since_ns = 10;
+    report.state = ALERT_RESOLVED;
+    assert_ptr_equal(alerts_report(&alerts, &report), alerts.list[0]);
+    assert_int_equal(other->state, ALERT_FIRING);
+    alerts_finish(&alerts);
+}
+
 static void beyond_the_bound_further_episodes_are_not_kept(void **state)
 {
     struct alerts alerts = {0};
@@ -168,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_restored_alert_goes_on),
         cmocka_unit_test(an_episode_is_pending_before_it_fires_and_keeps_its_evidence),
         cmocka_unit_test(an_episode_fed_again_is_the_restored_one),
+        cmocka_unit_test(a_restored_episode_stays_when_another_one_gets_its_number),
         cmocka_unit_test(beyond_the_bound_further_episodes_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,21 +82,30 @@ static void on_alert(void *user, const struct wire_alert *alert)
     snprintf(daemon->alerts[at].host, sizeof(daemon->alerts[at].host), "%s", alert->host);
 }
 
-/* @param most_bytes  of a recording in parts; 0: it is one file */
-static void start(struct daemon *daemon, uint64_t most_bytes)
+/* @param most_bytes  of a recording in parts; 0: it is one file
+ * @param rules       NULL: all alerts are raised that need none */
+static void start_with_rules(struct daemon *daemon, uint64_t most_bytes, const struct rules *rules)
 {
-    const struct jobs_options options = {
-        .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .record = directory,
-        .most_bytes = most_bytes,
-        .publisher = {daemon, wants, publish, forget},
-        .user = daemon,
-        .alert = on_alert,
-        .kept = on_kept};
+    const struct jobs_options options = {.job = {.window_ns = S,
+                                                 .grace_ns = S / 4,
+                                                 .lost_ns = 30 * S,
+                                                 .most_pairs = 100,
+                                                 .rules = rules},
+                                         .record = directory,
+                                         .most_bytes = most_bytes,
+                                         .publisher = {daemon, wants, publish, forget},
+                                         .user = daemon,
+                                         .alert = on_alert,
+                                         .kept = on_kept};
     char why[256];
     *daemon = (struct daemon){.alert_count = 0};
     assert_int_equal(uv_loop_init(&daemon->loop), 0);
     assert_int_equal(jobs_create(&daemon->jobs, &daemon->loop, &options, why, sizeof(why)), 0);
+}
+
+static void start(struct daemon *daemon, uint64_t most_bytes)
+{
+    start_with_rules(daemon, most_bytes, NULL);
 }
 
 static void stop(struct daemon *daemon, uint64_t now_ns)
@@ -269,6 +278,36 @@ static void messages_of_parts_that_were_removed_are_still_counted(void **state)
     stop(&daemon, (window + 2) * S);
 }
 
+static void alerts_that_another_daemon_did_not_raise_keep_their_numbers(void **state)
+{
+    static const struct rules none;
+    struct daemon daemon;
+    (void)state;
+    start_with_rules(&daemon, 0, &none);
+    for (unsigned node = 0; node < 2; node++)
+        give_ranks(&daemon, node, 100 * S);
+    for (unsigned node = 0; node < 2; node++)
+        give_window(&daemon, node, 100, node == 0, 101 * S);
+    jobs_advance(daemon.jobs, 102 * S, 102 * S);
+    assert_int_equal(daemon.alert_count, 0);
+    stop(&daemon, 102 * S);
+
+    start(&daemon, 0);
+    for (uint64_t window = 101; window < 107; window++) {
+        give_window(&daemon, 0, window, 0, (window + 1) * S);
+        jobs_advance(daemon.jobs, (window + 2) * S, (window + 2) * S);
+    }
+    assert_alert(&daemon, 0, 1, "rank-died", "firing");
+    assert_alert(&daemon, 1, 2, "agent-lost", "firing");
+    stop(&daemon, 108 * S);
+
+    start(&daemon, 0);
+    give_window(&daemon, 1, 101, 0, 109 * S);
+    jobs_advance(daemon.jobs, 109 * S, 109 * S);
+    assert_alert(&daemon, 0, 2, "agent-lost", "resolved");
+    stop(&daemon, 109 * S);
+}
+
 /* As when a job is queued again because its nodes have crashed. */
 static void a_run_after_one_that_was_lost_has_a_recording_of_its_own(void **state)
 {
@@ -313,6 +352,7 @@ int main(void)
         TEST(windows_wait_for_agents_that_have_not_reached_the_daemon),
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
         TEST(messages_of_parts_that_were_removed_are_still_counted),
+        TEST(alerts_that_another_daemon_did_not_raise_keep_their_numbers),
         TEST(a_run_after_one_that_was_lost_has_a_recording_of_its_own),
         TEST(a_run_after_an_outage_of_daemon_and_nodes_has_a_recording_of_its_own),
     };
