@@ -353,7 +353,7 @@ void job_set_recovering(struct job *job, int on)
     job->stream.silent = on;
     if (on)
         return;
-    job_phases_mark_unpublished(job->phases);
+    job_phases_mark_published(job->phases, job->recorded_phase);
     job_network_set_published(job->network, 0);
     job_alerts_mark_losses(&job->alerts);
     job->alerts.restored = job->recovered = 1;
@@ -370,6 +370,11 @@ void job_end_resuming(struct job *job)
 void job_mark_published(struct job *job, uint64_t window)
 {
     job->windows.recorded = window;
+}
+
+void job_mark_phases_published(struct job *job, uint64_t phase)
+{
+    job->recorded_phase = phase;
 }
 
 void job_set_matches(struct job *job, const struct recorded_matches *matches)

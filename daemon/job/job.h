@@ -132,6 +132,9 @@ void job_end_resuming(struct job *job);
  * ones stay open, and are published when the recording has been read. */
 void job_mark_published(struct job *job, uint64_t window);
 
+/** Before messages are read again: phases up to this id are in the tables of the recording. */
+void job_mark_phases_published(struct job *job, uint64_t phase);
+
 /** Before messages are read again of a recording whose first parts were removed: what was received
  * up to its newest window. */
 void job_set_matches(struct job *job, const struct recorded_matches *matches);

@@ -98,10 +98,12 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
                                               recovery_read_message};
     struct recorded_matches matches;
     unsigned part, last;
-    uint64_t recorded;
+    uint64_t window, phase;
     char path[560];
-    if (recording_find_last_window(base, &recorded) == 0)
-        job_mark_published(job, recorded);
+    if (recording_find_last(base, "totals", "window", &window) == 0)
+        job_mark_published(job, window);
+    if (recording_find_last(base, "phase", "id", &phase) == 0)
+        job_mark_phases_published(job, phase);
     job_set_recovering(job, 1);
     recording_parts_find(base, &part, &last);
     if (part > 1 && recording_find_matches(base, &matches) == 0)

@@ -38,6 +38,7 @@ struct job {
     unsigned group_shift;      /**< 2 to this ranks are a row of the sums: see rank_groups.h */
     struct rank_groups groups; /**< of the message that is merged */
     uint64_t changes_due_ns;   /**< when info and places may be published again */
+    uint64_t recorded_phase;   /**< highest id of a phase in a recording that is continued */
     int recovered; /**< its recording was read, and agents have to reach this daemon first */
 
     /* The analyses, in the order of the list in job_close.c. */

@@ -196,18 +196,19 @@ void recording_find_stop(const char *path, struct recording_stop *out)
     recording_file_close(&file);
 }
 
-int recording_find_last_window(const char *base, uint64_t *out)
+int recording_find_last(const char *base, const char *table, const char *column, uint64_t *out)
 {
     unsigned first, last;
-    int64_t newest = 0, window = 0;
-    char path[560];
+    int64_t newest = 0, number = 0;
+    char path[560], query[128];
     int code = 0;
+    snprintf(query, sizeof(query), "SELECT ifnull(max(%s), 0) FROM %s", column, table);
     recording_parts_find(base, &first, &last);
     for (; code == 0 && first <= last; first++) {
         code = recording_part_path(base, first, path, sizeof(path));
         if (code == 0 && access(path, F_OK) == 0)
-            code = recording_name_ask(path, "SELECT ifnull(max(window), 0) FROM totals", &window);
-        newest = window > newest ? window : newest;
+            code = recording_name_ask(path, query, &number);
+        newest = number > newest ? number : newest;
     }
     if (code == 0)
         *out = (uint64_t)newest;

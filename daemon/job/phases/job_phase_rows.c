@@ -30,7 +30,8 @@ struct job_phase_rows {
     struct phase_record *kept; /* ring by id */
     size_t retained_capacity;
     uint64_t closed,
-        unpublished_from; /* ids: the newest, and the first that was not listed as a change */
+        unpublished_from;  /* ids: the newest, and the first that was not listed as a change */
+    uint64_t before_first; /* phases of the job before those with ids: added to what is listed */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
     struct wire_phase_row *phases; /* buffers for messages */
@@ -249,9 +250,15 @@ int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct 
 static void phase_rows_put(struct job_phase_rows *r, struct job_phase_list *out,
                            const struct phase_record *record)
 {
-    r->phases[out->phase_count++] = record->phase;
-    if (record->point.phase != 0)
-        r->points[out->point_count++] = record->point;
+    struct wire_phase_row *phase = &r->phases[out->phase_count++];
+    *phase = record->phase;
+    phase->id += r->before_first;
+    if (record->point.phase == 0)
+        return;
+    struct wire_curve_point_row *point = &r->points[out->point_count++];
+    *point = record->point;
+    point->phase += r->before_first;
+    point->resembles += point->resembles == 0 ? 0 : r->before_first;
 }
 
 static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
@@ -279,9 +286,10 @@ int job_phase_rows_list_changes(struct job_phase_rows *r, struct job_phase_list 
     return code;
 }
 
-void job_phase_rows_mark_unpublished(struct job_phase_rows *r)
+void job_phase_rows_mark_published(struct job_phase_rows *r, uint64_t published)
 {
-    r->unpublished_from = 1;
+    r->before_first = published > r->closed ? published - r->closed : 0;
+    r->unpublished_from = published - r->before_first + 1;
 }
 
 int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out)

@@ -68,8 +68,10 @@ struct job_phase_list {
 /** Phases closed since this was last asked, then open ones. @return 0 or -ENOMEM */
 int job_phase_rows_list_changes(struct job_phase_rows *rows, struct job_phase_list *out);
 
-/** All rows count as changes again. */
-void job_phase_rows_mark_unpublished(struct job_phase_rows *rows);
+/** Rows after those that were published elsewhere count as changes. Where rows of the oldest phases
+ * are missing, ids go on as there.
+ *  @param published  highest id there; 0: none */
+void job_phase_rows_mark_published(struct job_phase_rows *rows, uint64_t published);
 
 /** All that are kept, then open ones. @return 0 or -ENOMEM */
 int job_phase_rows_list_all(struct job_phase_rows *rows, struct job_phase_list *out);

@@ -505,11 +505,11 @@ int job_phases_list_all(struct job_phases *p, struct wire_phases *out, struct wi
     return code;
 }
 
-void job_phases_mark_unpublished(struct job_phases *p)
+void job_phases_mark_published(struct job_phases *p, uint64_t published)
 {
     if (p->rows == NULL)
         return;
-    job_phase_rows_mark_unpublished(p->rows);
+    job_phase_rows_mark_published(p->rows, published);
     p->changed = true;
 }
 

@@ -81,9 +81,10 @@ int job_phases_list_changes(struct job_phases *phases, struct wire_phases *out,
 int job_phases_list_all(struct job_phases *phases, struct wire_phases *out,
                         struct wire_curve *curve);
 
-/** Have all that is kept listed as changes the next time: nothing was published while a recording
- * was read. */
-void job_phases_mark_unpublished(struct job_phases *phases);
+/** Have what a daemon before this one has not published listed as changes the next time: nothing
+ * was published while its recording was read.
+ *  @param published  highest id of a phase that it had published; 0: none */
+void job_phases_mark_published(struct job_phases *phases, uint64_t published);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 

@@ -627,6 +627,26 @@ static void what_was_read_from_a_recording_is_reported_afterwards(void **state)
     job_destroy(job);
 }
 
+/* Of a recording in parts the first of which were removed, and of one that is whole. */
+static void phases_that_are_recorded_are_not_reported_again(void **state)
+{
+    static const uint64_t recorded[] = {40, 3};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct job *job = make_job(1);
+        job_mark_phases_published(job, recorded[i]);
+        job_set_recovering(job, 1);
+        run(job, FIRST, "A    B    A   ");
+        job_set_recovering(job, 0);
+        told.closed = recorded[i];
+        run(job, FIRST + 14, "A    ");
+        assert_int_equal(told.closed, recorded[i] + 1);
+        assert_int_equal(told.phases[recorded[i]].messages, 0);
+        assert_int_equal(told.points[recorded[i] + 1].resembles, recorded[i] - 2);
+        job_destroy(job);
+    }
+}
+
 static void a_span_is_cut_into_the_phases_asked_for(void **state)
 {
     (void)state;
@@ -857,6 +877,7 @@ int main(void)
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
         cmocka_unit_test(a_late_window_adds_to_the_sums),
         cmocka_unit_test(what_was_read_from_a_recording_is_reported_afterwards),
+        cmocka_unit_test(phases_that_are_recorded_are_not_reported_again),
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
         cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
         cmocka_unit_test(a_phase_of_very_many_edges_is_looked_at_when_it_is_closed),
