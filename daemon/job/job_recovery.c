@@ -116,8 +116,7 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
             continue;
         int code = recording_read(path, &messages);
         if (code != 0)
-            log_error("%s: read back up to message %" PRIu64 ": %s", path, recovery.messages,
-                      holter_strerror(code));
+            log_error("%s: only some messages could be read back: %s", path, holter_strerror(code));
         else
             log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
                      recovery.messages);

@@ -199,9 +199,9 @@ struct recording_reader {
 };
 
 /** Read a recording: first its alerts in the order of their ids, then its messages in the order of
- * arrival.
- * @return 0, what a callback returned, -HOLTER_EVERSION, -HOLTER_EEMPTY, -HOLTER_ECORRUPT,
- * -ENOMEM or -EIO */
+ * arrival. What is damaged is skipped.
+ * @return 0, what a callback returned, -HOLTER_EVERSION, -HOLTER_EEMPTY, -HOLTER_ECORRUPT:
+ * something is damaged, -ENOMEM or -EIO */
 int recording_read(const char *path, const struct recording_reader *reader);
 
 /** A cursor reads a recording message by message. Messages are numbered from 1 in the order of

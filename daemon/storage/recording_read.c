@@ -426,24 +426,38 @@ struct recording_file *recording_cursor_file(struct recording_cursor *c)
     return &c->file;
 }
 
-int recording_read(const char *path, const struct recording_reader *reader)
+/* Read messages to the end, also behind damage. @return as recording_read() */
+static int cursor_read_messages(struct recording_cursor *c, const struct recording_reader *reader)
 {
-    struct recording_cursor *c = calloc(1, sizeof(*c));
     struct recorded head;
     const void *bytes;
     size_t length;
+    uint64_t skipped;
+    int code, damage = 0;
+    while ((code = recording_cursor_next(c, &head, &bytes, &length)) != 0) {
+        if (code == 1 && (code = reader->message(reader->user, &head, bytes, length)) == 0)
+            continue;
+        if (code != -HOLTER_ECORRUPT || recording_cursor_skip(c, &skipped) != 1)
+            return code;
+        damage = code;
+    }
+    return damage;
+}
+
+int recording_read(const char *path, const struct recording_reader *reader)
+{
+    struct recording_cursor *c = calloc(1, sizeof(*c));
     char why[256];
     int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
     code = code != 0 ? code : recording_file_open(&c->file, path, RECORDING_READ, why, sizeof(why));
     if (code == 0 && !recording_file_has(&c->file, "block"))
         code = -HOLTER_ECORRUPT;
+    int alerts =
+        code != 0 ? 0 : recording_tables_read_alerts(c->file.db, reader->alert, reader->user);
     if (code == 0)
-        code = recording_tables_read_alerts(c->file.db, reader->alert, reader->user);
-    int more = code;
-    while (code == 0 && (more = recording_cursor_next(c, &head, &bytes, &length)) == 1)
-        code = reader->message(reader->user, &head, bytes, length);
+        code = alerts == 0 || alerts == -HOLTER_ECORRUPT ? cursor_read_messages(c, reader) : alerts;
     recording_cursor_close(c);
-    return code != 0 ? code : more;
+    return code != 0 ? code : alerts;
 }
 
 /* ---- all messages -------------------------------------------------------- */

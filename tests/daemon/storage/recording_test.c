@@ -103,6 +103,35 @@ static void the_file_alone_has_everything_although_a_reader_keeps_its_log(void *
     assert_int_equal(read_back(1000), 50);
 }
 
+static int take_sum(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    (void)bytes;
+    (void)length;
+    *(uint64_t *)user += head->seq;
+    return 0;
+}
+
+static void what_follows_damage_is_read(void **state)
+{
+    static const char *const damages[] = {"UPDATE block SET data = x'00' WHERE first = 2",
+                                          "DROP TABLE alert"};
+    (void)state;
+    struct recording *r = recording_bed_open();
+    for (uint64_t seq = 1; seq <= 3; seq++) {
+        keep(r, seq, 100);
+        assert_int_equal(recording_commit(r), 0);
+    }
+    assert_int_equal(recording_close(r), 0);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t sum = 0;
+        recording_bed_run(damages[i]);
+        assert_int_equal(recording_read(recording_bed_path,
+                                        &(struct recording_reader){&sum, on_alert, take_sum}),
+                         -HOLTER_ECORRUPT);
+        assert_int_equal(sum, 1 + 3);
+    }
+}
+
 static void columns_that_somebody_added_do_no_harm(void **state)
 {
     static const char *const tables[] = {
@@ -411,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RECORDING_BED(messages_come_back_byte_for_byte_in_order),
         RECORDING_BED(the_file_alone_has_everything_although_a_reader_keeps_its_log),
+        RECORDING_BED(what_follows_damage_is_read),
         RECORDING_BED(columns_that_somebody_added_do_no_harm),
         RECORDING_BED(a_file_of_another_version_is_refused_and_stays_as_it_was),
         RECORDING_BED(two_writers_never_have_one_file),
