@@ -468,6 +468,40 @@ static int copy_order_by_last(const void *a, const void *b)
     return x->last_ns == y->last_ns ? copy_order_by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
 }
 
+/* Does a row of one file lead to a row of another one? What cannot be read does not.
+ * @param list  query for up to two numbers
+ * @param find  query that has them as ?1 and ?2 */
+static int copy_finds_any(const struct source *one, const char *list, const struct source *other,
+                          const char *find)
+{
+    struct recording_file *from = recording_cursor_file(one->cursor);
+    struct recording_file *in = recording_cursor_file(other->cursor);
+    sqlite3_stmt *rows = NULL, *row = NULL;
+    int any = 0;
+    if (recording_file_prepare(from, &rows, list) == 0 &&
+        recording_file_prepare(in, &row, find) == 0) {
+        while (!any && recording_file_step(from, rows) == 1) {
+            for (int c = 0; c < sqlite3_column_count(rows); c++)
+                sqlite3_bind_int64(row, c + 1, sqlite3_column_int64(rows, c));
+            any = recording_file_step(in, row) == 1;
+            sqlite3_reset(row);
+        }
+    }
+    sqlite3_finalize(rows);
+    sqlite3_finalize(row);
+    return any;
+}
+
+/* A job id may be used again. Agents may be replaced within a run, and processes within what an
+ * agent reports. */
+static int copy_are_two_runs(const struct source *one, const struct source *other)
+{
+    return copy_finds_any(one, "SELECT rank, pid FROM places WHERE pid > 0", other,
+                          "SELECT 1 FROM places WHERE rank = ?1 AND pid > 0 AND pid <> ?2") &&
+           !copy_finds_any(one, "SELECT instance FROM agent", other,
+                           "SELECT 1 FROM agent WHERE instance = ?1");
+}
+
 static int copy_check_same_job(struct target *t, const struct source *first,
                                const struct source *other)
 {
@@ -477,6 +511,9 @@ static int copy_check_same_job(struct target *t, const struct source *first,
     else if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(other->cursor))
         snprintf(t->why, t->capacity, "the windows of %s and %s differ in length", first->path,
                  other->path);
+    else if (copy_are_two_runs(first, other))
+        snprintf(t->why, t->capacity, "%s and %s are of two runs of job %s", first->path,
+                 other->path, first->job);
     else
         return 0;
     return -HOLTER_ENOJOB;

@@ -36,7 +36,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
 /** Merge recordings of one job: messages in the order of their arrival, each once, identified by
  * agent and number. In the tables newer rows replace older ones.
  * @param paths  in any order
- * @return as copy_cut(); -HOLTER_ENOJOB: the recordings are of different jobs */
+ * @return as copy_cut(); -HOLTER_ENOJOB: the recordings are of different jobs, or of
+ * two runs under one id: ranks are other processes, and no agent is in both */
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t capacity);

@@ -465,6 +465,23 @@ static void recordings_of_other_jobs_are_not_merged(void **state)
     assert_int_equal(access(out, F_OK), -1);
 }
 
+static void runs_of_one_job_id_are_not_merged(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 3);
+    made(b, "job.0", 3, 6);
+    made_ask(a, "INSERT INTO places(rank, pid) VALUES(0, 10), (1, 11)");
+    made_ask(b, "INSERT INTO places(rank, pid) VALUES(1, 21)");
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    unlink(out);
+    made_ask(b, "UPDATE agent SET instance = instance + 10"); /* nor is an agent of both */
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), -HOLTER_ENOJOB);
+    assert_non_null(strstr(why, "are of two runs of job job.0"));
+    made_ask(b, "UPDATE places SET pid = 11"); /* whose agents were replaced */
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+}
+
 static void what_is_damaged_is_left_out_and_counted(void **state)
 {
     (void)state;
@@ -532,6 +549,7 @@ int main(void)
         TEST(a_part_with_nothing_in_it_is_passed_over),
         TEST(the_time_before_which_parts_were_removed_is_kept),
         TEST(recordings_of_other_jobs_are_not_merged),
+        TEST(runs_of_one_job_id_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
         TEST(what_comes_meanwhile_is_not_in_half_of_it),
     };
