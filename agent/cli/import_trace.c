@@ -70,7 +70,7 @@ static void print_messages(const struct trace_counts *c)
 /* @return the exit status by the counts that all formats have */
 static int is_wrong(const struct trace_counts *counts)
 {
-    return counts->failed_streams > 0 || counts->lost > 0;
+    return counts->failed_streams > 0 || counts->lost > 0 || counts->records == 0;
 }
 
 /* These print a summary. @return the exit status */

@@ -304,6 +304,8 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
         if (code == 0)
             code = import_otf2_import_once(path, anchor, wishes, &clock_corrections, out);
     }
+    if (code == 0 && out->counts.records == 0)
+        fault_at(&faults, 0, "there are no records of MPI in it");
     return code;
 }
 

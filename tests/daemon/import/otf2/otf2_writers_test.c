@@ -470,6 +470,22 @@ static void records_far_beyond_the_end_are_counted_and_reported(void **state)
     directory_remove(bed->directory);
 }
 
+/* As of a program that was not built for MPI, or a summary without events. */
+static void an_archive_without_records_of_mpi_is_reported(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    for (int events = 0; events < 2; events++) {
+        begin(bed);
+        for (int i = 0; i < events; i++) {
+            enter(bed, 0, R_MAIN);
+            leave(bed, 0, R_MAIN);
+        }
+        import_told(bed, "traces.otf2: there are no records of MPI in it");
+        directory_remove(bed->directory);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +505,7 @@ int main(void)
         cmocka_unit_test(tags_of_any_size_are_matched),
         cmocka_unit_test(messages_of_more_bytes_than_memory_are_left_out),
         cmocka_unit_test(records_far_beyond_the_end_are_counted_and_reported),
+        cmocka_unit_test(an_archive_without_records_of_mpi_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
