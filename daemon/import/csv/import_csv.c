@@ -35,6 +35,7 @@ struct import {
     struct faults faults;
     struct csv_reader *reader;
     struct csv_columns columns;
+    int dates; /* times are since 1970 */
     int fd;
 };
 
@@ -194,6 +195,22 @@ static void import_csv_note_times(struct csv_job *job, const struct csv_message 
     job->last = last > job->last ? last : job->last;
 }
 
+/* Dates and times since another begin cannot be compared: the first row tells which a table has.
+ * @return 0, or -HOLTER_EUSAGE with why */
+static int import_csv_check_times(struct import *m, const struct csv_message *c, char why[CSV_WHY])
+{
+    const int is_date = c->send_begin >= DATE_NS;
+    if (m->out->rows == 0)
+        m->dates = is_date;
+    const int is_ended_otherwise = c->received && (c->receive_end >= DATE_NS) != m->dates;
+    if (is_date == m->dates && !is_ended_otherwise)
+        return 0;
+    snprintf(why, CSV_WHY, "column %s: %s", is_date == m->dates ? "receive_end" : "send_begin",
+             m->dates ? "no date, where the times before are dates"
+                      : "a date, where the times before are none");
+    return -HOLTER_EUSAGE;
+}
+
 static void import_csv_report_row(struct import *m, uint64_t line, const char *why)
 {
     m->out->bad++;
@@ -206,7 +223,8 @@ static int import_csv_add_row(struct import *m, const struct csv_row *row)
     struct csv_job *job = &m->job;
     struct csv_message c;
     char why[CSV_WHY];
-    if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_check(job, &c, why) != 0) {
+    if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_check(job, &c, why) != 0 ||
+        import_csv_check_times(m, &c, why) != 0) {
         import_csv_report_row(m, row->line, why);
         return 0;
     }

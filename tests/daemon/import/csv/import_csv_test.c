@@ -482,6 +482,29 @@ static void a_row_that_is_left_out_places_no_rank(void **state)
     finish(d);
 }
 
+static void a_row_with_a_date_among_other_times_is_named_and_left_out(void **state)
+{
+    struct desk *d = set_up();
+    (void)state;
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin,receive_end\n"
+                                    "0,1,1,0.001,0.002\n"
+                                    "0,1,1,1700000000.001,1700000000.002\n"
+                                    "0,1,1,0.003,1700000000.002\n"
+                                    "0,1,1,0.003,\n"),
+                     0);
+    assert_int_equal(d->counts.rows, 2);
+    assert_int_equal(d->counts.bad, 2);
+    assert_non_null(strstr(d->told, ":3: column send_begin: a date, where the times before are "
+                                    "none\n"));
+    assert_non_null(strstr(d->told, ":4: column receive_end: a date"));
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin\n"
+                                    "0,1,1,1700000000\n0,1,1,1\n"),
+                     0);
+    assert_non_null(strstr(d->told, ":3: column send_begin: no date, where the times before are "
+                                    "dates\n"));
+    finish(d);
+}
+
 /* As a file has them whose last blocks were never written. */
 static void zeros_behind_the_rows_are_a_bad_row(void **state)
 {
@@ -585,7 +608,7 @@ static void too_many_windows_are_refused(void **state)
 {
     struct desk *d = set_up();
     (void)state;
-    assert_true(import_text(d, "source,destination,bytes,send_begin\n0,1,1,0.001\n0,1,1,4e9\n") <
+    assert_true(import_text(d, "source,destination,bytes,send_begin\n0,1,1,0.001\n0,1,1,4e8\n") <
                 0);
     assert_non_null(strstr(d->told, "windows of 1000000 ns"));
     finish(d);
@@ -688,6 +711,7 @@ int main(void)
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
         cmocka_unit_test(a_row_whose_bytes_no_sum_can_hold_is_left_out),
         cmocka_unit_test(a_row_that_is_left_out_places_no_rank),
+        cmocka_unit_test(a_row_with_a_date_among_other_times_is_named_and_left_out),
         cmocka_unit_test(zeros_behind_the_rows_are_a_bad_row),
         cmocka_unit_test(quotes_in_a_comment_cost_no_row),
         cmocka_unit_test(bad_rows_are_named_and_the_rest_is_imported),
