@@ -66,7 +66,7 @@ static void print_span(FILE *out, const struct info *i)
     print_time(out, i->begin_ns);
     fputs(" to ", out);
     print_time(out, i->end_ns);
-    fprintf(out, ", %s", quantity_duration((double)(i->end_ns - i->begin_ns)).text);
+    fprintf(out, ", %s", quantity_duration((double)i->duration_ns).text);
     fprintf(out, "; %s of %s\n", quantity_things(i->windows, "window").text,
             quantity_duration((double)i->window_ns).text);
     print_part(out, i);

@@ -34,6 +34,10 @@ struct reading {
     size_t dropped_capacity;
     uint64_t dropped_before; /* dropped windows before the first window */
     struct numbers numbers;  /* numbers of the messages */
+    struct presence {
+        uint64_t window_ns;  /* begin of the window */
+        uint64_t absent_ns;  /* least that a rank is absent in it */
+    } first, last;           /* windows that have ranks */
     struct info_hole *holes; /* owned: gaps of single agents */
     size_t hole_count, hole_capacity;
     size_t alert_capacity;
@@ -267,6 +271,24 @@ static void info_add_span(struct info *i, const struct wire_window *w)
     i->window_ns = i->window_ns == 0 ? w->length_ns : i->window_ns;
 }
 
+static void info_add_presence(struct reading *r, const struct wire_window *w)
+{
+    struct presence now = {w->window * w->length_ns, w->length_ns};
+    if (w->length_ns == 0 || w->window > INT64_MAX / w->length_ns || w->ranks_count == 0)
+        return;
+    for (uint64_t n = 0; n < w->ranks_count; n++)
+        now.absent_ns =
+            w->ranks[n].absent_ns < now.absent_ns ? w->ranks[n].absent_ns : now.absent_ns;
+    struct presence *const ends[] = {&r->first, &r->last};
+    for (int e = 0; e < 2; e++) {
+        const int is_beyond = e == 0 ? now.window_ns < ends[e]->window_ns || r->last.window_ns == 0
+                                     : now.window_ns > ends[e]->window_ns;
+        if (is_beyond ||
+            (now.window_ns == ends[e]->window_ns && now.absent_ns < ends[e]->absent_ns))
+            *ends[e] = now;
+    }
+}
+
 static void info_add_window(struct info *i, const struct wire_window *w)
 {
     info_add_span(i, w);
@@ -302,9 +324,10 @@ static int info_add_message_kind(struct reading *r, const struct recorded *head,
         return 0;
     }
     int window = m->type == WIRE_TYPE_WINDOW;
-    if (window)
+    if (window) {
         info_add_window(r->info, &m->window);
-    else if (!captured)
+        info_add_presence(r, &m->window);
+    } else if (!captured)
         info_add_ranks(r->info, &m->ranks);
     int code = info_add_agent(r, head, window ? &m->window : NULL);
     return code != 0 ? code : info_add_host(r, head, m);
@@ -386,6 +409,17 @@ static int info_find_gaps(struct reading *r)
     return code;
 }
 
+/* A job begins and ends within windows. */
+static void info_set_duration(struct reading *r)
+{
+    const uint64_t before = r->first.absent_ns;
+    const uint64_t after = r->last.window_ns == r->first.window_ns ? 0 : r->last.absent_ns;
+    const uint64_t whole = r->last.window_ns == 0
+                               ? r->info->end_ns - r->info->begin_ns
+                               : r->last.window_ns + r->info->window_ns - r->first.window_ns;
+    r->info->duration_ns = before + after < whole ? whole - before - after : whole;
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 static void info_finish_reading(struct reading *r)
@@ -415,6 +449,7 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     if (r.file->lacking > 0)
         info_add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
     code = code != 0 ? code : info_find_gaps(&r);
+    info_set_duration(&r);
     out->agents = r.agents.count;
     out->hosts = r.hosts.names;
     out->host_total = r.hosts.count;

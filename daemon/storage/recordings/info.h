@@ -49,8 +49,9 @@ struct info {
     int64_t version; /**< of the schema */
     uint64_t world, ranks_seen, window_ns;
     uint64_t begin_ns,
-        end_ns;       /**< begin of the first window, end of the last, daemon time; 0: none */
-    uint64_t windows; /**< that were published */
+        end_ns;           /**< begin of the first window, end of the last, daemon time; 0: none */
+    uint64_t duration_ns; /**< from when the first rank was there until the last one was not */
+    uint64_t windows;     /**< that were published */
     uint64_t matched, unmatched; /**< of the messages received until then */
     uint64_t of_unwatched;       /**< other received ones: their senders are not watched */
     char (*hosts)[65];           /**< owned, in order of their first message */

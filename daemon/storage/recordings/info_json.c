@@ -127,6 +127,7 @@ void info_print_json(FILE *out, const struct info *i)
     info_json_print_job(out, i);
     json_put_count(out, ",", "begin_ns", i->begin_ns);
     json_put_count(out, ",", "end_ns", i->end_ns);
+    json_put_count(out, ",", "duration_ns", i->duration_ns);
     json_put_count(out, ",", "window_ns", i->window_ns);
     json_put_count(out, ",", "windows", i->windows);
     json_put_count(out, ",", "part", i->part);

@@ -94,6 +94,39 @@ static void hosts_of_one_name_are_counted_by_their_agents(void **state)
     assert_string_equal(info.hosts[2], "b");
 }
 
+static void put_presence(struct recording *recording, uint64_t seq, uint64_t window,
+                         uint64_t absent_ns)
+{
+    struct wire_rank_row ranks[] = {{.rank = 0, .absent_ns = absent_ns},
+                                    {.rank = 1, .absent_ns = MADE_S}};
+    const struct wire_window m = {.seq = seq,
+                                  .job = "job.0",
+                                  .host = "b",
+                                  .window = window,
+                                  .length_ns = MADE_S,
+                                  .ranks = ranks,
+                                  .ranks_count = 2};
+    kept_message(recording, (struct recorded){.instance = 77, .seq = seq, .window = window},
+                 WIRE_TYPE_WINDOW, &m);
+}
+
+/* Ranks initialise MPI within the first window, and end within the last one. */
+static void a_job_takes_as_long_as_its_ranks_are_there(void **state)
+{
+    struct recording *recording;
+    (void)state;
+    read_it();
+    assert_int_equal(info.duration_ns, 10 * MADE_S);
+    info_finish(&info);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    put_presence(recording, 1, MADE_BEGIN + 10, 300000000);
+    put_presence(recording, 2, MADE_BEGIN - 1, 400000000);
+    assert_int_equal(recording_close(recording), 0);
+    read_it();
+    assert_int_equal(info.end_ns - info.begin_ns, 12 * MADE_S);
+    assert_int_equal(info.duration_ns, 12 * MADE_S - 700000000);
+}
+
 /* As all other texts date it: it is seen some windows after it began. */
 static void an_alert_is_dated_from_when_it_began(void **state)
 {
@@ -369,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
         TEST(hosts_of_one_name_are_counted_by_their_agents),
+        TEST(a_job_takes_as_long_as_its_ranks_are_there),
         TEST(an_alert_is_dated_from_when_it_began),
         TEST(alerts_that_never_fired_are_counted_apart),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
