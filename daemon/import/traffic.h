@@ -58,7 +58,6 @@ struct pairs {
     struct pair_place *places; /**< by process */
     struct network_grid grid;  /**< grid of its processes, if the recording has one */
     uint64_t left_out;         /**< messages whose pair the recording does not identify */
-    uint64_t refused;          /**< messages of the recording that cannot be decoded */
 };
 
 /** Read a file of any of these kinds; its beginning determines which.

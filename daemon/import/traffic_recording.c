@@ -7,6 +7,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct reading {
     struct pair_place *places; /* with numbers of these hosts */
     size_t place_room;
     uint64_t world;
+    uint64_t refused; /* messages that cannot be decoded */
 };
 
 static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
@@ -84,7 +86,7 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
 {
     struct reading *r = user;
     (void)length;
-    r->pairs->refused += message == NULL;
+    r->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
         return traffic_recording_add_ranks(r, head->instance, &message->ranks);
     if (message != NULL && message->type == WIRE_TYPE_WINDOW)
@@ -142,6 +144,9 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     pair_sums_finish(&r.sums);
     free(r.places);
     recorded_hosts_finish(&r.hosts);
+    if (code == 0 && r.refused > 0)
+        fault_at(faults, 0, "messages of agents that cannot be decoded are left out: %" PRIu64,
+                 r.refused);
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
         pairs_finish(out);

@@ -534,6 +534,29 @@ static void hosts_of_one_name_stay_two(void **state)
     directory_remove(directory);
 }
 
+static void messages_that_cannot_be_decoded_are_reported(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300], why[300];
+    struct told told = {""};
+    struct recording *recording;
+    struct pairs pairs;
+    const struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 11, .seq = 2};
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    write_ranks(recording, 11, "box", 0, 2);
+    write_message(recording, 11, WIRE_TYPE_WINDOW,
+                  &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
+    assert_int_equal(recording_write_message(recording, &head, "\xc1", 1), 0);
+    recording_close(recording);
+    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_non_null(
+        strstr(told.text, "a.hrec: messages of agents that cannot be decoded are left out: 1\n"));
+    pairs_finish(&pairs);
+    directory_remove(directory);
+}
+
 /* A file may place ranks in a grid that no agent has. */
 static void a_rank_of_a_grid_whose_host_is_not_known_is_refused(void **state)
 {
@@ -623,6 +646,7 @@ int main(void)
         cmocka_unit_test(what_ranks_send_to_themselves_is_imported),
         cmocka_unit_test(lines_that_are_whole_are_imported),
         cmocka_unit_test(damaged_lines_leave_the_network_of_the_others),
+        cmocka_unit_test(messages_that_cannot_be_decoded_are_reported),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
         cmocka_unit_test(hosts_of_one_name_stay_two),
         cmocka_unit_test(a_rank_of_a_grid_whose_host_is_not_known_is_refused),
