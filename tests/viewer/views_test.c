@@ -101,6 +101,28 @@ static void every_view_keeps_its_panels(void **state)
         model_destroy(models[m]);
 }
 
+static void in_the_smallest_window_strips_of_the_time_are_whole(void **state)
+{
+    (void)state;
+    struct model *m = model_of(8, 30, 0);
+    struct desk d;
+    int texts = 0;
+    desk_open(&d, 480, 320, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    for (size_t i = 0; i < d.scene.item_count; i++) {
+        const struct scene_item *item = &d.scene.items[i];
+        const struct scene_panel *panel = &d.scene.panels[item->panel];
+        if (item->kind != SCENE_TEXT || strncmp(panel->name, "strip.", 6) != 0)
+            continue;
+        texts++;
+        assert_true(item->box.y >= panel->box.y);
+        assert_true(item->box.y + item->box.h <= panel->box.y + panel->box.h);
+    }
+    assert_true(texts > 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void without_data_every_view_says_so(void **state)
 {
     (void)state;
@@ -2473,6 +2495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_view_keeps_its_panels),
+        cmocka_unit_test(in_the_smallest_window_strips_of_the_time_are_whole),
         cmocka_unit_test(without_data_every_view_says_so),
         cmocka_unit_test(the_header_shows_the_state_of_job_and_connection),
         cmocka_unit_test(the_header_of_a_job_of_one_rank_is_about_one),

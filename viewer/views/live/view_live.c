@@ -16,6 +16,7 @@
 
 enum { GUTTER = 84, READOUT = 108 }; /* width of the figures left and right of a plot */
 enum { BYTES = 1 };                  /* number of the strip that needs the sizes of messages */
+enum { LOWEST_STRIP = 60 };          /* height that the texts of a strip take */
 
 static double live_view_seconds(const struct window_totals *w)
 {
@@ -350,10 +351,13 @@ static void live_layout(struct stage *s, struct box box)
     int sizes = piece_has_sizes(s->model);
     size_t end_strip = sizeof strips / sizeof *strips - !timed; /* the last one is about times */
     size_t shown = end_strip - !sizes;
-    double h = floor((split.strips - 16) / (double)shown);
-    for (size_t i = 0; i < end_strip; i++) {
+    while (shown > 1 && split.strips - 16 < LOWEST_STRIP * (double)shown)
+        shown--;
+    double h = floor((split.strips - 8 * (double)(shown - 1)) / (double)shown);
+    for (size_t i = 0; i < end_strip && shown > 0; i++) {
         if (i == BYTES && !sizes)
             continue;
+        shown--;
         live_view_layout_strip(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
         y += h + 8;
     }
