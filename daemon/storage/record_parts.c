@@ -34,19 +34,29 @@ int record_parts_begin(struct record_parts *p, const char *base, uint64_t max_by
 
 /* ---- the next part ------------------------------------------------------- */
 
-int record_parts_is_full(uint64_t bytes, uint64_t max_bytes)
+/* A part that begins with a large state has space for half a share of messages beside it, as long
+ * as all parts together stay below the maximum. */
+static uint64_t record_parts_full_bytes(const struct record_parts *p)
 {
-    return max_bytes != 0 && bytes >= max_bytes / SIZE_SHARES;
+    const uint64_t share = p->max_bytes / SIZE_SHARES;
+    const uint64_t most = share + share / 2, wanted = p->begun_bytes + share / 2;
+    return wanted <= share ? share : wanted < most ? wanted : most;
+}
+
+int record_parts_is_full(const struct record_parts *p, uint64_t bytes)
+{
+    return p->max_bytes != 0 && bytes >= record_parts_full_bytes(p);
 }
 
 /* Small commits write the same pages to the log repeatedly: only the size after a checkpoint
  * counts. */
-int record_parts_needs_next(struct recording *recording, uint64_t max_bytes)
+int record_parts_needs_next(const struct record_parts *p, struct recording *recording)
 {
-    if (!record_parts_is_full(recording_bytes(recording), max_bytes))
+    if (!record_parts_is_full(p, recording_bytes(recording)))
         return 0;
     recording_file_checkpoint(recording_file_of(recording));
-    return recording_bytes(recording) >= max_bytes / SIZE_SHARES / 4 * 3;
+    return recording_bytes(recording) >=
+           record_parts_full_bytes(p) - p->max_bytes / SIZE_SHARES / 4;
 }
 
 int record_parts_needs_commit(uint64_t bytes, uint64_t max_bytes)
@@ -159,7 +169,10 @@ static int record_parts_commit_next(struct record_parts *p, struct recording *ne
     unsigned first = record_parts_remove_oldest(p);
     p->removed_ns = first > 1 ? record_parts_read_begin(p, first) : 0;
     int code = record_parts_write_row(p, next);
-    return code != 0 ? code : recording_commit(next);
+    code = code != 0 ? code : recording_commit(next);
+    recording_file_checkpoint(recording_file_of(next));
+    p->begun_bytes = recording_bytes(next);
+    return code;
 }
 
 int record_parts_next(struct record_parts *p, struct recording **recording, uint64_t now_ns,

@@ -18,12 +18,13 @@
 
 /** Zero-initialised is empty. */
 struct record_parts {
-    char base[520];      /**< path of part 1 */
-    char path[560];      /**< of the part that is written */
-    unsigned number;     /**< number of the part that is written; 0: none yet */
-    uint64_t max_bytes;  /**< of all parts together; 0: no limit */
-    uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
-                            removed; else 0 */
+    char base[520];       /**< path of part 1 */
+    char path[560];       /**< of the part that is written */
+    unsigned number;      /**< number of the part that is written; 0: none yet */
+    uint64_t max_bytes;   /**< of all parts together; 0: no limit */
+    uint64_t begun_bytes; /**< of the state that the part begins with; 0: none, or not known */
+    uint64_t removed_ns;  /**< arrival of the first message in the oldest part, if older parts were
+                             removed; else 0 */
     uint64_t
         attached_ns; /**< recorded since then; 0: from the begin of the job. Set by the caller */
     uint64_t missed; /**< messages of agents that were not received. Set by the caller */
@@ -35,11 +36,11 @@ struct record_parts {
 int record_parts_begin(struct record_parts *parts, const char *base, uint64_t max_bytes);
 
 /** Has a file reached the size of a part? @param bytes  of the file and its log */
-int record_parts_is_full(uint64_t bytes, uint64_t max_bytes);
+int record_parts_is_full(const struct record_parts *parts, uint64_t bytes);
 
 /** Is it time for the next part? Not if the file is small again after a checkpoint of its log.
  * @param recording  without uncommitted changes */
-int record_parts_needs_next(struct recording *recording, uint64_t max_bytes);
+int record_parts_needs_next(const struct record_parts *parts, struct recording *recording);
 
 /** Is it time to commit, as only committed bytes are counted? @param bytes  of messages since the
  * last commit */

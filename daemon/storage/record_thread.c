@@ -107,7 +107,7 @@ static int record_thread_open_recording(struct recorder *r, struct record_track 
 static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
     char why[600], fault[600];
-    if (t->recording == NULL || !record_parts_needs_next(t->recording, r->options.most_bytes))
+    if (t->recording == NULL || !record_parts_needs_next(&t->parts, t->recording))
         return;
     if (record_parts_next(&t->parts, &t->recording, t->newest_ns, why, sizeof(why)) == 0) {
         record_thread_report_moved(r, t);

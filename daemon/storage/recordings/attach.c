@@ -245,7 +245,7 @@ int attach_commit(struct attach *a)
 {
     int code = attach_commit_recording(a);
     a->uncommitted_bytes = 0;
-    if (code != 0 || !record_parts_needs_next(a->recording, a->parts.max_bytes))
+    if (code != 0 || !record_parts_needs_next(&a->parts, a->recording))
         return code;
     a->totals.before = a->totals.newest;
     a->latencies.before = a->latencies.newest;

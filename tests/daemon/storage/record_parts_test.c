@@ -103,9 +103,9 @@ static void next(void)
 static void a_part_is_full_at_an_eighth_of_the_size(void **state)
 {
     (void)state;
-    assert_false(record_parts_is_full(MOST / 8 - 1, MOST));
-    assert_true(record_parts_is_full(MOST / 8, MOST));
-    assert_false(record_parts_is_full(UINT64_MAX, 0));
+    assert_false(record_parts_is_full(&parts, MOST / 8 - 1));
+    assert_true(record_parts_is_full(&parts, MOST / 8));
+    assert_false(record_parts_is_full(&(struct record_parts){.max_bytes = 0}, UINT64_MAX));
 }
 
 /* Each commit writes whole pages to the log, however little it has. */
@@ -117,12 +117,12 @@ static void small_commits_make_no_part_over_before_it_is_large(void **state)
     while (folded < 3) {
         keep(WIRE_TYPE_WINDOW, little, sizeof(little));
         assert_int_equal(recording_commit(recording), 0);
-        folded += (unsigned)record_parts_is_full(recording_bytes(recording), MOST);
-        assert_false(record_parts_needs_next(recording, MOST));
-        assert_false(record_parts_is_full(recording_bytes(recording), MOST));
+        folded += (unsigned)record_parts_is_full(&parts, recording_bytes(recording));
+        assert_false(record_parts_needs_next(&parts, recording));
+        assert_false(record_parts_is_full(&parts, recording_bytes(recording)));
     }
     fill(MOST / 8);
-    assert_true(record_parts_needs_next(recording, MOST));
+    assert_true(record_parts_needs_next(&parts, recording));
 }
 
 /* Its log cannot be folded in then. */
@@ -133,9 +133,9 @@ static void a_part_that_is_read_is_over_at_its_size(void **state)
     fill(8192);
     assert_int_equal(recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)), 0);
     assert_int_equal(recording_file_exec(file.db, "BEGIN; SELECT count(*) FROM block"), 0);
-    while (!record_parts_is_full(recording_bytes(recording), MOST))
+    while (!record_parts_is_full(&parts, recording_bytes(recording)))
         fill(8192);
-    assert_true(record_parts_needs_next(recording, MOST));
+    assert_true(record_parts_needs_next(&parts, recording));
     recording_file_close(&file);
 }
 
@@ -181,6 +181,25 @@ static void the_next_part_begins_with_what_was_said_before(void **state)
     assert_int_equal(kept_ask(path, "SELECT source = '(0)' FROM link"), 1);
     assert_int_equal(kept_ask(base, "SELECT count(*) FROM totals"),
                      1); /* the first one is closed, and whole */
+}
+
+/* Else each commit would begin a further part, and the parts would hold little else than the state.
+ */
+static void a_part_has_space_beside_a_large_state(void **state)
+{
+    char text[400] = "";
+    struct wire_alert alert = {.job = "job.0", .kind = "hang", .state = "resolved", .text = text};
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    for (alert.id = 1; alert.id <= 1000; alert.id++)
+        assert_int_equal(recording_write_result(recording, WIRE_TYPE_ALERT, &alert), 0);
+    fill(8192);
+    assert_true(record_parts_needs_next(&parts, recording));
+    next();
+    fill(MOST / 32);
+    assert_false(record_parts_needs_next(&parts, recording));
+    fill(MOST / 32);
+    assert_true(record_parts_needs_next(&parts, recording));
 }
 
 static void all_parts_together_stay_below_the_size(void **state)
@@ -387,6 +406,7 @@ int main(void)
         TEST(small_commits_make_no_part_over_before_it_is_large),
         TEST(a_part_that_is_read_is_over_at_its_size),
         TEST(the_next_part_begins_with_what_was_said_before),
+        TEST(a_part_has_space_beside_a_large_state),
         TEST(all_parts_together_stay_below_the_size),
         TEST(logs_of_parts_count_too),
         TEST(a_recording_goes_on_with_its_newest_part),
