@@ -226,7 +226,10 @@ int rank_env_local_size(const struct rank_env_source *s)
     case LAUNCHER_HYDRA:
         return rank_env_parse_small_number(rank_env_var(s, "MPI_LOCALNRANKS"));
     case LAUNCHER_SRUN:
-        tasks = rank_env_var(s, "SLURM_STEP_TASKS_PER_NODE");
+        /* In a heterogeneous step the list is of one component, but nodes count through all. */
+        tasks = rank_env_var(s, "SLURM_HET_SIZE") != NULL
+                    ? NULL
+                    : rank_env_var(s, "SLURM_STEP_TASKS_PER_NODE");
         return tasks == NULL ? -1
                              : rank_env_tasks_of_node(tasks, rank_env_parse_small_number(
                                                                  rank_env_var(s, "SLURM_NODEID")));

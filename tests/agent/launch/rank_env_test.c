@@ -68,6 +68,8 @@ static void launchers_say_how_many_ranks_they_start_on_a_node(void **state)
     assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "12"), 5);
     assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3,5(x10)", "SLURM_NODEID", "13"), -1);
     assert_int_equal(LOCAL_SIZE(STEP, "4(x2),3"), -1);
+    /* of a heterogeneous step: the list is of one component, the node's number counts in all */
+    assert_int_equal(LOCAL_SIZE(STEP, "4,2", "SLURM_NODEID", "1", "SLURM_HET_SIZE", "2"), -1);
     static const char *const damaged[] = {"",       "(x2)", "4(x", "4(x0),2",  "4(x2",
                                           "4(x2)3", "-1,2", "4;2", "4(x-1),2", "99999999999"};
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
