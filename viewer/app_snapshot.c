@@ -190,7 +190,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
         else if (app_now_ms() - news_ms > longest_ms)
             error = a.model->job[0] || a.ui.connection.state != CLIENT_CONNECTED ? -HOLTER_ETIMEOUT
                                                                                  : -HOLTER_ENOJOB;
-        if (error)
+        if (error && !*stop) /* who stops it needs no message */
             log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
                       a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
     }

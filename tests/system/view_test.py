@@ -1,6 +1,9 @@
 """Pictures of a running job, without a display."""
+import contextlib
 import os
 import re
+import shutil
+import sqlite3
 import struct
 import subprocess
 import unittest
@@ -55,6 +58,16 @@ class Pictures(unittest.TestCase):
             self.assertEqual(1, finished.status, finished)
             self.assertIn('43.5 s long', finished.err)
             self.assertFalse(os.path.exists(path))
+
+    def test_a_recording_that_cannot_be_replayed_is_reported_in_one_line(self):
+        recording = os.path.join(self.place.dir, 'newer.hrec')
+        shutil.copy(os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'), recording)
+        with contextlib.closing(sqlite3.connect(recording)) as db:
+            db.execute('PRAGMA user_version = 1000')
+        path = os.path.join(self.place.dir, 'none.png')
+        finished = self.place.holter('view', '--snapshot', path, recording).finish()
+        self.assertEqual(1, finished.status, finished)
+        self.assertRegex(finished.err, r'\Aholter: view: .*newer\.hrec cannot be replayed: .*newer version of Holter.*\n\Z')
 
     def test_every_view_of_a_running_job_in_the_size_that_was_asked_for(self):
         control = os.path.join(self.place.dir, 'control')
