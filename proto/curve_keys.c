@@ -174,7 +174,8 @@ static int curve_keys_check_private(int fd, mode_t type)
         return -errno;
     if ((status.st_mode & S_IFMT) != type)
         return -HOLTER_ECORRUPT;
-    return status.st_uid == geteuid() && !(status.st_mode & (S_IRWXG | S_IRWXO)) ? 0 : -EPERM;
+    return status.st_uid == geteuid() && !(status.st_mode & (S_IRWXG | S_IRWXO)) ? 0
+                                                                                 : -HOLTER_EEXPOSED;
 }
 
 /* Read one key, a line of its own. @return 0 or -HOLTER_ECORRUPT */

@@ -5,6 +5,7 @@
 #include "holter/error.h"
 #include "proto/curve_keys.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static const char keys_help[] =
@@ -16,7 +17,8 @@ static const char keys_help[] =
     "      --for ROLE       copy the keys of agent, viewer or operator from DIR, for somebody who\n"
     "                       has that role alone\n"
     "      --user NAME      make keys of an agent and a viewer for the user NAME, who sees with\n"
-    "                       them the jobs of this user only, as of the next start of the daemon\n"
+    "                       them the jobs of this user only; after the first user, restart the\n"
+    "                       daemon\n"
     "  -o, --output NEW     the directory for them; it is made\n"
     "  -h, --help           this text\n"
     "\n"
@@ -24,6 +26,16 @@ static const char keys_help[] =
     "  holter keys --for viewer -o ~/viewer ~/keys && holter view --keys ~/viewer\n"
     "\n"
     "Status: 0, 1 when it fails, 2 for wrong usage.\n";
+
+/* Can the keys of a role be read there? If not, a failure is of this directory, else of the new
+ * one. */
+static int cmd_keys_has(const char *directory, enum role role)
+{
+    struct curve_keys keys;
+    int code = curve_load(directory, role, &keys);
+    curve_wipe(&keys);
+    return code == 0;
+}
 
 int cmd_keys(int argc, char **argv)
 {
@@ -49,12 +61,16 @@ int cmd_keys(int argc, char **argv)
                : word >= 0  ? curve_copy(directory, roles[word], output)
                             : curve_make(directory);
     const char *made = output != NULL ? output : directory;
+    const enum role needed = word >= 0 ? roles[word] : ROLE_SERVER;
     if (code == -HOLTER_EUSAGE) {
         terminal_print("keys: '%s' cannot be the name of a user", user);
         return 2;
     }
     if (code != 0) {
-        terminal_print("keys: %s: %s", made, holter_strerror(code));
+        terminal_print("keys: %s: %s", cmd_keys_has(directory, needed) ? made : directory,
+                       code == -EEXIST && output == NULL
+                           ? "it holds other files, or only some of the keys"
+                           : holter_strerror(code));
         return 1;
     }
     if (user != NULL)

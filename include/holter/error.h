@@ -27,6 +27,7 @@
     X(ENOMPI, "no MPI library was found")                                                          \
     X(EWRONGMPI, "the MPI library is of another kind than the probe")                              \
     X(ECORRUPT, "the file is damaged")                                                             \
+    X(EEXPOSED, "it must belong to this user, without access for others")                          \
     X(EINTERNAL, "a defect in Holter itself")
 
 enum holter_error {

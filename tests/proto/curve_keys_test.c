@@ -154,10 +154,10 @@ static void keys_open_to_others_are_refused(void **state)
     struct curve_keys keys;
     assert_int_equal(curve_make(place->keys), 0);
     assert_int_equal(chmod(file(place, "viewer.key"), 0640), 0);
-    assert_int_equal(curve_load(place->keys, ROLE_VIEWER, &keys), -EPERM);
+    assert_int_equal(curve_load(place->keys, ROLE_VIEWER, &keys), -HOLTER_EEXPOSED);
     assert_int_equal(chmod(file(place, "viewer.key"), 0600), 0);
     assert_int_equal(chmod(place->keys, 0711), 0);
-    assert_int_equal(curve_load(place->keys, ROLE_VIEWER, &keys), -EPERM);
+    assert_int_equal(curve_load(place->keys, ROLE_VIEWER, &keys), -HOLTER_EEXPOSED);
 }
 
 static void links_in_place_of_keys_are_refused(void **state)

@@ -29,6 +29,22 @@ class Keys(unittest.TestCase):
     def asked(self, command, keys):
         return self.place.holter(command, '--keys', keys, '--timeout', 2).finish()
 
+    def test_a_fault_names_its_directory(self):
+        absent, new, foreign = (os.path.join(self.place.dir, name) for name in ('absent', 'new', 'foreign'))
+        self.made(self.keys)
+        os.mkdir(foreign)
+        open(os.path.join(foreign, 'agent.key'), 'w').close()
+        for words, fault in ((('--for', 'viewer', '-o', new, absent), f'{absent}: No such file or directory'),
+                             (('--user', 'ann', '-o', new, absent), f'{absent}: No such file or directory'),
+                             (('--for', 'viewer', '-o', foreign, self.keys), f'{foreign}: File exists'),
+                             ((foreign,), f'{foreign}: it holds other files, or only some of the keys')):
+            finished = self.place.holter('keys', *words).finish()
+            self.assertEqual((1, f'holter: keys: {fault}\n'), (finished.status, finished.err))
+        os.chmod(self.keys, 0o755)
+        for words in (('status', '--keys'), ('keys', '--for', 'viewer', '-o', new)):
+            self.assertIn(f'{self.keys}: it must belong to this user, without access for others\n',
+                          self.place.holter(*words, self.keys).finish().err)
+
     def test_each_role_may_do_what_it_is_for(self):
         self.made(self.keys)
         daemon = self.started('--keys', self.keys)
