@@ -29,10 +29,10 @@
 #define URL_MAXIMUM 512u
 
 static const char options_usage[] =
-    "usage: holterd [options]\n"
-    "Collects what Holter's agents report about running MPI jobs, publishes and records it.\n"
+    "usage: holterd [OPTION]...\n"
+    "Collects what agents report about running MPI jobs, publishes and records it.\n"
     "\n"
-    "  --listen ENDPOINT   tcp://HOST:PORT or ipc:///PATH; may be given several times. The\n"
+    "  --listen ENDPOINT   tcp://HOST:PORT or ipc:///PATH; may be given repeatedly. The\n"
     "                      published stream is on the next port, or on the path with \".stream\"\n"
     "                      appended. Default: HOLTER_DAEMON, else ipc in the user's run directory\n"
     "  --keys DIR          CURVE keys, see holter-keys(1); tcp endpoints need them\n"
@@ -88,7 +88,7 @@ static const char options_usage[] =
     "  --checkpoint TIME   how often the state of a job is stored for that; default 60s\n"
     "  --check-rules       only check the rules and the options of alerts and metrics\n"
     "  --print-rules       only print the built-in rules\n"
-    "  --version, --help\n";
+    "  -V, --version, -h, --help\n";
 
 /* The options, and what is needed only while they are parsed. */
 struct options_parser {
@@ -430,8 +430,8 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
         {"external-url", .text = &o->external_url},
         {"check-rules", .flag = &parser->check_only},
         {"print-rules", .set = options_show, .bare = true},
-        {"version", .set = options_show, .bare = true},
-        {"help", .set = options_show, .bare = true},
+        {"version", 'V', .set = options_show, .bare = true},
+        {"help", 'h', .set = options_show, .bare = true},
         {0},
     };
     const struct command_option *const tables[] = {options, NULL};

@@ -8,7 +8,7 @@
     X(exec, "run a program as one watched rank")                                                   \
     X(view, "open the viewer")                                                                     \
     X(top, "show the live stream in the terminal")                                                 \
-    X(record, "record a running job, from now on")                                                 \
+    X(record, "record a running job from now on")                                                  \
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(capture, "print the last calls of each rank")                                                \
@@ -20,7 +20,7 @@
     X(reroute, "find better routes")                                                               \
     X(import, "convert a trace or table to a recording")                                           \
     X(export, "write a recording as csv, json, perfetto, otf2-summary or dot")                     \
-    X(sql, "ask a recording in SQL")                                                               \
+    X(sql, "query a recording in SQL")                                                             \
     X(info, "print what a recording contains")                                                     \
     X(cut, "copy a part of a recording")                                                           \
     X(merge, "join recordings of one job")                                                         \

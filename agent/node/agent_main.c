@@ -36,7 +36,7 @@ static const char usage[] =
     "  --foreground        stay in the foreground, and wait for the first rank\n"
     "  --lock-fd N         the session's lock on this node, taken over from a wrapper\n"
     "  -v, --verbose       say more (HOLTER_LOG=info)\n"
-    "  --version           version and build options\n"
+    "  -V, --version       version and build options\n"
     "  -h, --help          this text\n";
 
 struct command_line {
@@ -66,7 +66,7 @@ static int agent_main_read_options(struct command_line *line, int argc, char **a
         {"foreground", .flag = &line->foreground},
         {"lock-fd", .number = &line->lock_fd, .least = 3, .most = 1 << 20,
          .expected = "not an open descriptor"},
-        {"version", .flag = &line->show_version},
+        {"version", 'V', .flag = &line->show_version},
         {"verbose", 'v', .flag = &line->verbose},
         {"help", 'h', .flag = &line->show_help},
         {0},

@@ -25,9 +25,11 @@ def commands():
 
 
 class CommandPages(unittest.TestCase):
-    def test_the_page_of_holter_lists_every_command(self):
-        listed = re.findall(r'^\.BR holter-([a-z-]+) \(1\)$', page('holter.1').partition('.SH OPTIONS')[0], re.M)
-        self.assertEqual(commands(), set(listed))
+    def test_the_page_of_holter_lists_every_command_as_its_help_does(self):
+        listed = re.findall(r'^\.BR holter-([a-z-]+) \(1\)\n(.*)$', page('holter.1').partition('.SH OPTIONS')[0], re.M)
+        self.assertEqual(commands(), {command for command, _ in listed})
+        shown = re.findall(r'^  (?!holter )([a-z-]+) +(.*)$', text_of('--help'), re.M)
+        self.assertEqual(sorted(shown), sorted(listed))
 
     def test_formats_of_exports_have_the_same_names_everywhere(self):
         formats = set(re.findall(r'^  (?:-f, --format|            )  ?([a-z0-9-]+)  ', text_of('export', '--help'), re.M))

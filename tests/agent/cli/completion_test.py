@@ -44,6 +44,12 @@ class Completions(unittest.TestCase):
         block = next(b for b in output(HOLTER, "--help").split("\n\n") if re.search("^  exec ", b, re.MULTILINE))
         self.assertEqual([line.split()[0] for line in block.splitlines()], commands())
 
+    def test_help_and_version_of_every_program_have_short_names(self):
+        for program in (HOLTER, *OTHERS):
+            for option, short in (("--help", "-h"), ("--version", "-V")):
+                with self.subTest(program=program, option=option):
+                    self.assertEqual(output(program, option), output(program, short))
+
     def test_bash_completes_every_command_option_and_word(self):
         self.assertLessEqual({*commands(), "--help", "--version"}, complete_bash([HOLTER]))
         for words in programs():
