@@ -125,6 +125,10 @@ class Installed(unittest.TestCase):
             shown = run("systemd-analyze", "verify", "--man=no", unit)
             self.assertEqual((0, ""), (shown.returncode, shown.stderr.strip()), shown)
 
+    def test_what_the_system_unit_forbids_is_an_error_for_a_command_and_does_not_kill_it(self):
+        unit = (self.prefix / "lib/systemd/system/holterd.service").read_text(encoding="utf-8").splitlines()
+        self.assertIn("SystemCallErrorNumber=EPERM", unit)
+
     @needs("modulecmd")
     def test_the_module_sets_paths(self):
         shown = run("modulecmd", "sh", "load", "holter",
