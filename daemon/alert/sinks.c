@@ -6,6 +6,7 @@
 #include "daemon/alert/sink_state.h"
 #include "holter/clock.h"
 #include "holter/condition.h"
+#include "holter/plain_text.h"
 #include "proto/json.h"
 #include "proto/log.h"
 
@@ -479,11 +480,11 @@ void sinks_check(struct sinks *sinks)
 void sinks_error(struct sinks *sinks, char *out, size_t capacity)
 {
     out[0] = '\0';
-    for (size_t i = 0; i < sinks->count && out[0] == '\0'; i++) {
+    for (size_t i = 0; i < sinks->count; i++) {
         struct sink *s = sinks->list[i];
         pthread_mutex_lock(&s->mutex);
         if (s->error[0] != '\0')
-            snprintf(out, capacity, "%s: %s", s->name, s->error);
+            text_append(out, capacity, "%s%s: %s", out[0] == '\0' ? "" : "; ", s->name, s->error);
         pthread_mutex_unlock(&s->mutex);
     }
 }

@@ -60,7 +60,7 @@ void sinks_forget(struct sinks *sinks, const char *job);
 /** Detect and log sinks that hang; to be called from time to time. */
 void sinks_check(struct sinks *sinks);
 
-/** Which sink fails, and why; "" when all work. */
+/** Which sinks fail, and why; "" when all work. */
 void sinks_error(struct sinks *sinks, char *out, size_t capacity);
 
 void sinks_count(struct sinks *sinks, struct sinks_counts *out);

@@ -31,7 +31,7 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
     if (s->rules[0])
         tap_print(out, "  alerts     rules of %s\n", s->rules);
     if (s->sink_error[0])
-        tap_print(out, "  alerts     a sink fails: %s\n", s->sink_error);
+        tap_print(out, "  alerts     not all are delivered: %s\n", s->sink_error);
     if (s->topology_fault[0])
         tap_print(out, "  network    not used: %s\n", s->topology_fault);
     else if (s->topology[0])

@@ -326,6 +326,21 @@ alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory(vo
     assert_int_equal(access(led, F_OK), -1);
 }
 
+static void every_sink_that_fails_is_named(void **state)
+{
+    struct bed *bed = *state;
+    char error[256];
+    add_sink(bed, SINK_FILE, "/nowhere/file");
+    add_sink(bed, SINK_COMMAND, "exit 3");
+    start(bed);
+    take(bed, 1, "firing", 0);
+    await_reports(&bed->reports, 2);
+    sinks_error(bed->sinks, error, sizeof(error));
+    assert_string_equal(error, "file /nowhere/file: No such file or directory; "
+                               "command exit 3: it ended with status 3");
+    sinks_destroy(bed->sinks);
+}
+
 static void
 failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late(void **state)
 {
@@ -872,6 +887,7 @@ int main(void)
         IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
         IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
         IN_DIRECTORY(alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory),
+        IN_DIRECTORY(every_sink_that_fails_is_named),
         IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),
         IN_DIRECTORY(a_terminal_that_hangs_is_reported_once_and_blocks_nobody),
         IN_DIRECTORY(a_thread_that_does_not_return_is_detached),
