@@ -106,6 +106,18 @@ class CommandPages(unittest.TestCase):
                     if re.search(r'\bholter replay .*[^&]&& ', line):
                         self.assertIn('--quit-at-end', line, path)
 
+    def test_options_in_commands_on_pages_exist(self):
+        listed = {command: {line.split()[0] for line in text_of(command, '--list-options').splitlines()} for command in commands()}
+        shown = 0
+        for path in [os.path.join(SOURCE, 'README.md'), *glob.glob(os.path.join(SOURCE, 'docs/*.md'))]:
+            with open(path, encoding='utf-8') as file:
+                text = file.read().replace('\\\n', ' ')
+            for command, words in re.findall(r'\bholter ([a-z-]+) ([^|;&`#\n]*)', text):
+                for option in re.findall(r'(?<!\S)--[a-z][a-z-]*', re.split('(?:^| )-- ', words)[0]) if command in listed else ():
+                    shown += 1
+                    self.assertIn(option, listed[command], path)
+        self.assertLess(50, shown)
+
     def test_the_page_of_the_daemon_names_every_variable_that_is_a_default(self):
         with open(os.path.join(SOURCE, 'daemon/daemon_options.c'), encoding='utf-8') as file:
             variables = set(re.findall(r'"(HOLTER_[A-Z_]+)"', file.read()))
