@@ -498,7 +498,7 @@ int daemon_options_read_rules(const struct daemon_options *options, struct rules
         int added = rules_add_sink(&rules, kind, options->sinks[i].target, why, sizeof(why));
         if (added == 0)
             continue;
-        snprintf(text, sizeof(text), "--%s: %s", options_sinks[kind], why);
+        snprintf(text, sizeof(text), "holterd: --%s: %s", options_sinks[kind], why);
         on_fault(user, text);
         code = added;
     }

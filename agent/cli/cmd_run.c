@@ -397,12 +397,10 @@ int cmd_run(int argc, char **argv)
                   !cmd_run_only_submits(&o, &session) &&
                   run_command_make(&command, &session, &o, &target) == 0;
     int wrong = planned ? cmd_run_check_plan(&session, &o) : 1;
-    if (o.dry_run) {
-        if (planned)
-            run_command_print(&session, &o, &command);
-        status = planned ? 0 : 1;
-    } else if (o.strict && wrong > 0) {
+    if (wrong > 0 && (o.strict || o.dry_run)) {
         status = 2;
+    } else if (o.dry_run) {
+        run_command_print(&session, &o, &command);
     } else {
         status = cmd_run_start(&session, &o, &target, planned ? &command : NULL);
     }

@@ -441,6 +441,12 @@ class Launch(unittest.TestCase):
         self.assertEqual([], os.listdir(self.place.run_dir))
         self.clean()
 
+    def test_dry_run_refuses_a_fault(self):
+        for option, value in (('--topology', 'nowhere'), ('--output', '/nowhere/x.hrec'), ('--window', '1ms')):
+            finished = self.place.holter('run', '--dry-run', option, value, '--', 'true').finish()
+            self.assertEqual((2, ''), (finished.status, finished.out), finished)
+        self.clean()
+
     def test_faults_of_the_network_are_reported_and_the_job_is_watched(self):
         network = os.path.join(self.place.dir, 'network')
         with open(network, 'w', encoding='utf-8') as out:
