@@ -79,6 +79,8 @@ int entry_is_target(const struct entry_key *key, const char *text, char *why, si
                  strpbrk(text, " \t\n?#") == NULL && entry_is_url(text);
     if (strlen(text) > TARGET_MAXIMUM_BYTES)
         snprintf(why, capacity, "longer than %u bytes", TARGET_MAXIMUM_BYTES);
+    else if (strcmp(key->name, "path") == 0 && strncmp(text, "~/", 2) == 0)
+        snprintf(why, capacity, "'~' does not stand for a home directory here");
     else if (key->type == ENTRY_URL && !is_url)
         snprintf(why, capacity, "'%.80s' is no address such as http://127.0.0.1:9093", text);
     else if (key->type == ENTRY_URL && !HOLTER_CURL)

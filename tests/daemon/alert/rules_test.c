@@ -211,6 +211,7 @@ static void wrong_values_are_named(void **state)
     wrong("rules: [{name: x}]", "f.yaml:1: kind: is missing in this rule");
     wrong("rules: [{kind: latencies}]", "kind: 'latencies' is none of latency, hang");
     wrong("sinks: [{kind: file}]", "path: is missing in this sink of kind file");
+    wrong("sinks: [{kind: file, path: ~/alerts}]", "path: '~' does not stand for a home directory");
     wrong("sinks: [{kind: alertmanager, url: 127.0.0.1:9093}]", "is no address");
     wrong("sinks: [{kind: alertmanager, url: 'http://'}]", "is no address");
     wrong("sinks: [{kind: alertmanager, url: 'http://h:99999'}]", "is no address");
