@@ -236,7 +236,7 @@ static int view_options_read(struct options *o, int argc, char **argv, char *why
     if (command_options_read(tables, false, o, argc, argv, &end) == COMMAND_OPTIONS_READ)
         return 0;
     if (end.option)
-        snprintf(why, capacity, "--%s: '%s' is out of place", end.option->name, end.word);
+        snprintf(why, capacity, "--%s cannot be '%s'", end.option->name, end.word);
     else
         command_option_explain(&end, why, capacity);
     return -1;
