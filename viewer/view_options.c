@@ -285,7 +285,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ca
     /* Which is first of a time since the begin and one before the end is known with the job only.
      */
     if (o->from > o->to && !signbit(o->from) == !signbit(o->to)) {
-        snprintf(why, capacity, "--from %g is behind --to %g", o->from, o->to);
+        snprintf(why, capacity, "--from %g is after --to %g", o->from, o->to);
         return -HOLTER_EUSAGE;
     }
     o->play |= o->against != NULL;

@@ -19,7 +19,7 @@ static const char help[] =
     "  -q, --quiet               only the exit status\n"
     "  -h, --help                this text\n"
     "\n"
-    "Status: 0 when they tell the same, 1 when they differ, 2 for trouble.\n";
+    "Status: 0 when they have the same contents, 1 when they differ, 2 for trouble.\n";
 
 struct asked {
     struct diff_options options;

@@ -27,7 +27,7 @@ static const char usage[] =
     "\n" SESSION_OPTIONS_USAGE
     "  --job NAME          first part of the job id (HOLTER_JOB, else the scheduler's number)\n"
     "      --strict        refuse to run PROGRAM unwatched, or when an option is wrong\n"
-    "  -v, --verbose       say what is found and done\n"
+    "  -v, --verbose       print what is found and done\n"
     "  -h, --help          this text\n";
 
 /** Find the program as it would have been found without us. mpirun of Open MPI looks in the

@@ -49,14 +49,14 @@ static const char usage[] =
     "      --rules FILE    alert rules, see holter-rules(5) (HOLTER_RULES, else built-in ones)\n"
     "      --alert-log FILE  append alerts to FILE, one JSON object a line\n"
     "      --on-alert CMD  run CMD in a shell for each alert and its end, JSON on standard input\n"
-    "      --syslog        tell alerts to syslog\n"
+    "      --syslog        send alerts to syslog\n"
     "      --alertmanager URL  tell alerts to Prometheus' Alertmanager, http://HOST:9093\n"
     "      --cluster NAME  of the cluster, for alerts and metrics (HOLTER_CLUSTER, else Slurm's)\n"
     "      --external-url URL  of a page about the job, for alerts; %j in it is the job id\n"
     "      --metrics ADDRESS  HOST:PORT where Prometheus reads metrics of the job\n"
     "      --strict        refuse to run COMMAND unwatched, or when an option is wrong\n"
     "      --dry-run       print what would be run, and do nothing\n"
-    "  -v, --verbose       say what is found and done\n"
+    "  -v, --verbose       print what is found and done\n"
     "  -h, --help          this text\n";
 
 /** Options that a daemon which is there already has its own of, whether --daemon names it or the

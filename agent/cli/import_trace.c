@@ -79,12 +79,12 @@ static int print_otf2(const struct import_options *options, const struct import_
     import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
     if (c->definitions_broken)
-        printf("  broken       definitions: what they do not tell of is not imported\n");
+        printf("  broken       definitions: what is missing in them is not imported\n");
     print_messages(&c->counts);
     if (c->sends != c->counts.sent || c->receives != c->counts.received)
         printf("  in the trace %" PRIu64 " sends, %" PRIu64 " receives\n", c->sends, c->receives);
-    printf("  collectives  %" PRIu64 " that the trace tells of, %" PRIu64 " calls\n",
-           c->collectives, c->counts.collectives);
+    printf("  collectives  %" PRIu64 " in the trace, %" PRIu64 " calls\n", c->collectives,
+           c->counts.collectives);
     for (uint32_t i = 0; i < c->other_count; i++)
         printf("  unknown      %" PRIu64 " %s\n", c->others[i].count, c->others[i].name);
     import_trace_print_count("unknown", c->nameless, "calls of MPI");

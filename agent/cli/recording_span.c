@@ -37,6 +37,6 @@ int recording_span_find(const struct recording_span *span, const char *command, 
         code = moment_parse(span->to, begin_ns, end_ns, to_ns, why, sizeof(why));
     if (code == 0 && *to_ns > *from_ns)
         return 0;
-    terminal_print("%s: %s: %s", command, path, code != 0 ? why : "--to is not behind --from");
+    terminal_print("%s: %s: %s", command, path, code != 0 ? why : "--to is not after --from");
     return 2;
 }

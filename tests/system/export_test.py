@@ -215,7 +215,7 @@ class Outputs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             for words, why in ((['--from', '9h'], '9h is outside the recording'),
                                (['--to', '-9h'], '-9h is outside the recording'),
-                               (['--from', '20s', '--to', '10s'], '--to is not behind --from'),
+                               (['--from', '20s', '--to', '10s'], '--to is not after --from'),
                                (['--from', 'soon'], "--from: 'soon' is no point in time")):
                 with self.subTest(words):
                     finished = self.run_it('cut', *words, '-o', os.path.join(directory, 'x'), self.RECORDING)

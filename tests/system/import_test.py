@@ -48,7 +48,7 @@ class Traces(unittest.TestCase):
                 self.assertIn('10 ranks on 10 hosts', finished.out)
                 self.assertIn('sent         1440 messages, 23592600 bytes', finished.out)
                 self.assertIn('received     1440 messages, 23592600 bytes', finished.out)
-                self.assertIn('collectives  1200 that the trace tells of, 2280 calls', finished.out)
+                self.assertIn('collectives  1200 in the trace, 2280 calls', finished.out)
                 self.assertEqual('', re.sub(r'holter: import(: results)?: +\d+ %\n', '', finished.err))
                 info = self.info()
                 self.assertEqual((10, 1440, 1440, 23592600), (info['world'], info['sent'], info['received'], info['sent_bytes']))

@@ -21,7 +21,7 @@ static const char help[] =
     "usage: holter remap [OPTION]... RECORDING|HOPBYTE-FILE\n"
     "\n"
     "Finds a mapping of ranks to the same nodes with less communication over the network, and\n"
-    "tells what it gains. Never worse than what is given, and the same again from the same seed,\n"
+    "states the gain. Never worse than what is given, and the same again from the same seed,\n"
     "steps and trials.\n"
     "\n"
     "      --topology T            network: a file, see holter-topology(5), or a short form,\n"

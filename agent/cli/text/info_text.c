@@ -213,7 +213,7 @@ static void info_text_print_damages(FILE *out, const struct info *i)
 {
     for (size_t n = 0; n < i->damage_count && n < INFO_DAMAGES; n++) {
         const struct info_damage *d = &i->damages[n];
-        fprintf(out, "%-10s behind message %" PRIu64 ": %s", "damaged", d->after, d->text);
+        fprintf(out, "%-10s after message %" PRIu64 ": %s", "damaged", d->after, d->text);
         if (d->messages > 0)
             fprintf(out, ", %" PRIu64 " of them", d->messages);
         fputc('\n', out);
@@ -221,9 +221,10 @@ static void info_text_print_damages(FILE *out, const struct info *i)
     if (i->damage_count > INFO_DAMAGES)
         fprintf(out, "%-10s in %zu more places\n", "damaged", i->damage_count - INFO_DAMAGES);
     if (i->damage_count > 0)
-        fprintf(out,
-                "%-10s all that is told here can be read; `holter cut` makes a whole file of it\n",
-                "");
+        fprintf(
+            out,
+            "%-10s all that is listed here can be read; `holter cut` makes a whole file of it\n",
+            "");
 }
 
 static void info_text_print_state(FILE *out, const struct info *i)
@@ -290,7 +291,7 @@ static void print_item(FILE *out, const struct diff_item *item)
 void diff_print_text(FILE *out, const struct diff *d, const char *const paths[2])
 {
     if (d->differences == 0) {
-        tap_print(out, "%s and %s tell the same of job %s\n", paths[0], paths[1], d->job);
+        tap_print(out, "%s and %s have the same contents, of job %s\n", paths[0], paths[1], d->job);
         return;
     }
     tap_print(out, "first      %s\n", paths[0]);
