@@ -1,6 +1,6 @@
 /* Handles mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
- * the keys do. `hit_actions` is the table to add a kind of hit to, `key_commands` that of
- * what keys request; the keys themselves are in ui_keys.c. */
+ * the keys do. `ui_input_click` is where a kind of hit is added, `key_commands` the table of what
+ * keys request; the keys themselves are in ui_keys.h. */
 #include "viewer/ui/ui_input.h"
 
 #include "viewer/places/absence.h"
@@ -39,82 +39,91 @@ static void ui_input_choose(struct ui *ui, const struct model *m, const struct s
         ui_select(ui, selection_of(hit));
 }
 
-struct click {
-    struct ui *ui;
-    const struct model *model;
-    const struct scene_hit *hit;
-    int clicks; /* 2: double click */
-};
-
-static int click_selectable(const struct click *c)
+static int click_selectable(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                            int clicks)
 {
-    ui_input_choose(c->ui, c->model, c->hit);
-    c->ui->overlay.searching = 0;
-    if (c->hit->list)
-        c->ui->list.cursor[c->hit->list - 1] = c->hit->row;
-    if (c->hit->kind == HIT_REGION && c->clicks > 1)
-        return ui_command(c->ui, c->model, COMMAND_GRAPH_OPEN, c->hit->a);
+    ui_input_choose(ui, m, hit);
+    ui->overlay.searching = 0;
+    if (hit->list)
+        ui->list.cursor[hit->list - 1] = hit->row;
+    if (hit->kind == HIT_REGION && clicks > 1)
+        return ui_command(ui, m, COMMAND_GRAPH_OPEN, hit->a);
     return UI_CHANGED;
 }
 
 /* While a cell of the matrix stands for several ranks, a click zooms in; else it selects the pair.
  */
-static int click_matrix(const struct click *c)
+static void click_matrix(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                         int clicks)
 {
-    double column = scene_hit_x(c->hit, c->ui->mouse.x), row = scene_hit_y(c->hit, c->ui->mouse.y);
-    if (c->hit->a > 1)
-        ui_zoom_matrix(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5, column, row);
+    double column = scene_hit_x(hit, ui->mouse.x), row = scene_hit_y(hit, ui->mouse.y);
+    if (hit->a > 1)
+        ui_zoom_matrix(ui, m, clicks > 1 ? 0.25 : 0.5, column, row);
     else if (column >= 0 && row >= 0)
-        ui_select(c->ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
-    return UI_CHANGED;
-}
-
-static int click_column(const struct click *c)
-{
-    if (c->clicks > 1)
-        ui_open(c->ui, c->model, (int64_t)c->hit->a, (int64_t)c->hit->b, NULL);
-    return UI_CHANGED;
-}
-
-static int click_sizes(const struct click *c)
-{
-    if (c->clicks > 1)
-        return ui_command(c->ui, c->model, COMMAND_SIZES_ALL, 0);
-    ui_move_size(c->ui, c->hit);
-    return UI_CHANGED;
-}
-
-/* A click on an aggregated cell of the route matrix zooms in to the routes in it. */
-static int click_routes(const struct click *c)
-{
-    if (c->hit->a > 1)
-        ui_zoom_routes(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5,
-                       scene_hit_x(c->hit, c->ui->mouse.x), scene_hit_y(c->hit, c->ui->mouse.y));
-    return UI_CHANGED;
-}
-
-static int click_scale(const struct click *c)
-{
-    if (c->clicks > 1)
-        return ui_command(c->ui, c->model, COMMAND_TORUS_COLOURS_ALL, 0);
-    torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse.x);
-    return UI_CHANGED;
+        ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
 }
 
 /* A click on the band of the whole time centres the visible time there. */
-static int click_band(const struct click *c)
+static void click_band(struct ui *ui, const struct model *m, const struct scene_hit *hit)
 {
-    int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse.x);
-    ui_visible(c->ui, c->model, &begin, &end);
-    ui_pan_time(c->ui, c->model, at - (begin + (end - begin) / 2));
-    return UI_CHANGED;
+    int64_t begin, end, at = (int64_t)scene_hit_x(hit, ui->mouse.x);
+    ui_visible(ui, m, &begin, &end);
+    ui_pan_time(ui, m, at - (begin + (end - begin) / 2));
 }
 
-/* The action of a click on the kinds of hit for which one call is enough. */
-static int ui_input_click_simple(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+/* The action of a click on the ground of a picture, or on one of its scales.
+ * @param clicks  2: double click */
+static int ui_input_click_ground(struct ui *ui, const struct model *m, const struct scene_hit *hit,
                                  int clicks)
 {
     switch (hit->kind) {
+    case HIT_MATRIX:
+        click_matrix(ui, m, hit, clicks);
+        break;
+    case HIT_COLUMN:
+        if (clicks > 1)
+            ui_open(ui, m, (int64_t)hit->a, (int64_t)hit->b, NULL);
+        break;
+    case HIT_SIZES:
+        if (clicks > 1)
+            return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
+        ui_move_size(ui, hit);
+        break;
+    case HIT_ROUTES: /* an aggregated cell of the route matrix: zooms in to the routes in it */
+        if (hit->a > 1)
+            ui_zoom_routes(ui, m, clicks > 1 ? 0.25 : 0.5, scene_hit_x(hit, ui->mouse.x),
+                           scene_hit_y(hit, ui->mouse.y));
+        break;
+    case HIT_SCALE:
+        if (clicks > 1)
+            return ui_command(ui, m, COMMAND_TORUS_COLOURS_ALL, 0);
+        torus_take_colour(&ui->torus, hit, ui->mouse.x);
+        break;
+    case HIT_BAND:
+        click_band(ui, m, hit);
+        break;
+    default:
+        break;
+    }
+    return UI_CHANGED;
+}
+
+/* The action of a click, by the kind of hit that the button was pressed on. */
+static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                          int clicks)
+{
+    switch (hit->kind) {
+    case HIT_RANK:
+    case HIT_PAIR:
+    case HIT_NODE:
+    case HIT_CALL:
+    case HIT_REGION:
+    case HIT_PLANE:
+    case HIT_ALERT:
+    case HIT_LINK:
+    case HIT_ROUTE:
+    case HIT_VERTEX:
+        return click_selectable(ui, m, hit, clicks);
     case HIT_BUTTON:
         return ui_command(ui, m, (enum ui_command)hit->a, hit->b);
     case HIT_UNIT:
@@ -144,31 +153,9 @@ static int ui_input_click_simple(struct ui *ui, const struct model *m, const str
         ui->torus.menu = ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
         break;
     default:
-        break;
+        return ui_input_click_ground(ui, m, hit, clicks);
     }
     return UI_CHANGED;
-}
-
-/* The action of a click, by the kind of hit that the button was pressed on. */
-static int (*const hit_actions[])(const struct click *c) = {
-    [HIT_RANK] = click_selectable,   [HIT_PAIR] = click_selectable,
-    [HIT_NODE] = click_selectable,   [HIT_CALL] = click_selectable,
-    [HIT_REGION] = click_selectable, [HIT_PLANE] = click_selectable,
-    [HIT_ALERT] = click_selectable,  [HIT_LINK] = click_selectable,
-    [HIT_ROUTE] = click_selectable,  [HIT_VERTEX] = click_selectable,
-    [HIT_MATRIX] = click_matrix,     [HIT_COLUMN] = click_column,
-    [HIT_SIZES] = click_sizes,       [HIT_ROUTES] = click_routes,
-    [HIT_SCALE] = click_scale,       [HIT_BAND] = click_band,
-};
-
-static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
-                          int clicks)
-{
-    struct click c = {ui, m, hit, clicks};
-    size_t kind = (size_t)hit->kind;
-    if (kind < sizeof hit_actions / sizeof *hit_actions && hit_actions[kind])
-        return hit_actions[kind](&c);
-    return ui_input_click_simple(ui, m, hit, clicks);
 }
 
 /* ---- mouse --------------------------------------------------------------- */
@@ -495,53 +482,45 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-#define IN(view) (UINT32_C(1) << (view))
-
-/* Where steps of the what-if are seen. */
-enum {
-    IN_NETWORK =
-        IN(VIEW_LINKS) | IN(VIEW_NETWORK) | IN(VIEW_TORUS) | IN(VIEW_ROUTES) | IN(VIEW_WHAT_IF)
-};
-
 /* Arguments of the command of a key that are no numbers. */
 enum { WHICH = -1, NEXT = -2 };
 
 /* What keys request: the first line that applies to the view and is not ignored. */
 static const struct {
     enum key_id id;
-    uint32_t views; /* as bits IN(view); 0: all */
+    uint32_t views; /* as bits KEY_IN(view); 0: all */
     enum ui_command command;
     int argument; /* a number; WHICH: position in the line of the key; NEXT: next value of a choice
                    */
 } key_commands[] = {
-    {KEYS_LASSO, IN(VIEW_NETWORK), COMMAND_NET_TOOL, NEXT},
-    {KEYS_CIRCLES, IN(VIEW_NETWORK), COMMAND_NET_SIZE, NEXT},
-    {KEYS_LENS, IN(VIEW_ROUTES), COMMAND_LENS, 0},
-    {KEYS_ORDER, IN(VIEW_ROUTES), COMMAND_ROUTE_ORDER, 0},
-    {KEYS_LOADS, IN(VIEW_ROUTES), COMMAND_ROUTE_LOADS, 0},
-    {KEYS_REROUTE, IN(VIEW_ROUTES), COMMAND_REROUTE, 0},
-    {KEYS_AMOUNT, IN(VIEW_ROUTES), COMMAND_ROUTES_MAXIMUM, WHICH},
-    {KEYS_CAPTURE, IN(VIEW_CAPTURES) | IN(VIEW_DEPENDENCIES), COMMAND_CAPTURE_STEP, WHICH},
-    {KEYS_READ, IN(VIEW_CAPTURES) | IN(VIEW_DEPENDENCIES), COMMAND_CAPTURE_READ, 0},
-    {KEYS_SINGLE, IN(VIEW_CAPTURES), COMMAND_CAPTURE_ROWS, NEXT},
-    {KEYS_SINGLE, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_FOLD, NEXT},
-    {KEYS_STEPS, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_STEPS, NEXT},
-    {KEYS_VISIBLE, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_VISIBLE, NEXT},
-    {KEYS_SHAPE, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_SHAPE, NEXT},
-    {KEYS_LAYOUT, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_LAYOUT, 0},
-    {KEYS_AXIS, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_AXIS_MEAN, WHICH},
-    {KEYS_AXIS, IN(VIEW_TORUS), COMMAND_TORUS_VIEW, WHICH},
-    {KEYS_PIN, IN(VIEW_TORUS), COMMAND_TORUS_PIN, 0},
-    {KEYS_PLAY, IN(VIEW_TORUS), COMMAND_TORUS_PLAY, TORUS_WINDOWS},
-    {KEYS_TORUS_FOLD, IN(VIEW_TORUS), COMMAND_TORUS_FOLD, NEXT},
-    {KEYS_ALL, IN(VIEW_NETWORK), COMMAND_NET_ALL, 0},
-    {KEYS_ALL, IN(VIEW_ROUTES), COMMAND_ROUTES_ALL, 0},
-    {KEYS_ALL, IN(VIEW_CAPTURES), COMMAND_CAPTURE_ALL, 0},
-    {KEYS_ALL, IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_ALL, 0},
-    {KEYS_ALL, IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_HOME, 0},
-    {KEYS_ALL, IN(VIEW_TORUS), COMMAND_TORUS_HOME, 0},
-    {KEYS_ALL, IN(VIEW_REGIONS), COMMAND_GRAPH_ALL, 0},
-    {KEYS_ALL, IN(VIEW_MATRIX), COMMAND_MATRIX_ALL, 0},
+    {KEYS_LASSO, KEY_IN(VIEW_NETWORK), COMMAND_NET_TOOL, NEXT},
+    {KEYS_CIRCLES, KEY_IN(VIEW_NETWORK), COMMAND_NET_SIZE, NEXT},
+    {KEYS_LENS, KEY_IN(VIEW_ROUTES), COMMAND_LENS, 0},
+    {KEYS_ORDER, KEY_IN(VIEW_ROUTES), COMMAND_ROUTE_ORDER, 0},
+    {KEYS_LOADS, KEY_IN(VIEW_ROUTES), COMMAND_ROUTE_LOADS, 0},
+    {KEYS_REROUTE, KEY_IN(VIEW_ROUTES), COMMAND_REROUTE, 0},
+    {KEYS_AMOUNT, KEY_IN(VIEW_ROUTES), COMMAND_ROUTES_MAXIMUM, WHICH},
+    {KEYS_CAPTURE, KEY_IN_GRAPHS, COMMAND_CAPTURE_STEP, WHICH},
+    {KEYS_READ, KEY_IN_GRAPHS, COMMAND_CAPTURE_READ, 0},
+    {KEYS_SINGLE, KEY_IN(VIEW_CAPTURES), COMMAND_CAPTURE_ROWS, NEXT},
+    {KEYS_SINGLE, KEY_IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_FOLD, NEXT},
+    {KEYS_STEPS, KEY_IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_STEPS, NEXT},
+    {KEYS_VISIBLE, KEY_IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_VISIBLE, NEXT},
+    {KEYS_SHAPE, KEY_IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_SHAPE, NEXT},
+    {KEYS_LAYOUT, KEY_IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_LAYOUT, 0},
+    {KEYS_AXIS, KEY_IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_AXIS_MEAN, WHICH},
+    {KEYS_AXIS, KEY_IN(VIEW_TORUS), COMMAND_TORUS_VIEW, WHICH},
+    {KEYS_PIN, KEY_IN(VIEW_TORUS), COMMAND_TORUS_PIN, 0},
+    {KEYS_PLAY, KEY_IN(VIEW_TORUS), COMMAND_TORUS_PLAY, TORUS_WINDOWS},
+    {KEYS_TORUS_FOLD, KEY_IN(VIEW_TORUS), COMMAND_TORUS_FOLD, NEXT},
+    {KEYS_ALL, KEY_IN(VIEW_NETWORK), COMMAND_NET_ALL, 0},
+    {KEYS_ALL, KEY_IN(VIEW_ROUTES), COMMAND_ROUTES_ALL, 0},
+    {KEYS_ALL, KEY_IN(VIEW_CAPTURES), COMMAND_CAPTURE_ALL, 0},
+    {KEYS_ALL, KEY_IN(VIEW_DEPENDENCIES), COMMAND_DEPENDENCY_ALL, 0},
+    {KEYS_ALL, KEY_IN(VIEW_LANDSCAPE), COMMAND_LANDSCAPE_HOME, 0},
+    {KEYS_ALL, KEY_IN(VIEW_TORUS), COMMAND_TORUS_HOME, 0},
+    {KEYS_ALL, KEY_IN(VIEW_REGIONS), COMMAND_GRAPH_ALL, 0},
+    {KEYS_ALL, KEY_IN(VIEW_MATRIX), COMMAND_MATRIX_ALL, 0},
     {KEYS_ALL, 0, COMMAND_TIME_ALL, 0},
     {KEYS_PAUSE, 0, COMMAND_REPLAY_PLAY, 0},
     {KEYS_STEP, 0, COMMAND_REPLAY_STEP, WHICH},
@@ -562,7 +541,7 @@ static const struct {
     {KEYS_AMOUNT, 0, COMMAND_PHASES, WHICH},
     {KEYS_COMMUNITIES, 0, COMMAND_COMMUNITIES, WHICH},
     {KEYS_COLLECTIVES, 0, COMMAND_MODELLED, 0},
-    {KEYS_UNDO, IN_NETWORK, COMMAND_UNDO_STEP, 0},
+    {KEYS_UNDO, KEY_IN_NETWORK, COMMAND_UNDO_STEP, 0},
     {KEYS_FIGURE, 0, COMMAND_METRIC, NEXT},
     {KEYS_LOGARITHM, 0, COMMAND_RANK_SCALE, NEXT},
     {KEYS_COMPRESS, 0, COMMAND_COMPRESS, NEXT},
@@ -619,7 +598,7 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
         const enum ui_command command = key_commands[i].command;
         const int argument = key_commands[i].argument;
         if (key_commands[i].id != line->id ||
-            (key_commands[i].views && !(key_commands[i].views & IN(ui->view))))
+            (key_commands[i].views && !(key_commands[i].views & KEY_IN(ui->view))))
             continue;
         effects = argument == NEXT ? ui_command_next(ui, m, command)
                                    : ui_command(ui, m, command,
