@@ -6,6 +6,7 @@
 #include "daemon/replay/replay_pace.h"
 #include "daemon/storage/record_parts.h"
 #include "holter/error.h"
+#include "holter/refusal.h"
 #include "holter/session.h"
 #include "proto/command_option.h"
 #include "proto/curve_keys.h"
@@ -16,7 +17,6 @@
 #include "version.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,20 +97,8 @@ struct options_parser {
     int speed_given; /* of a replay */
     int check_only;
     int no_keys;
-    char *why;
-    size_t capacity;
+    struct refusal refusal;
 };
-
-/* @return -HOLTER_EUSAGE, after setting why */
-__attribute__((format(printf, 2, 3))) static int options_refuse(struct options_parser *parser,
-                                                                const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(parser->why, parser->capacity, format, arguments);
-    va_end(arguments);
-    return -HOLTER_EUSAGE;
-}
 
 /* ---- options with values of their own: functions `set` of struct command_option ---- */
 
@@ -125,7 +113,7 @@ static int options_listen(void *user, const struct command_option *option, const
         options->listen[options->listen_count++] = value;
         return 0;
     }
-    options_refuse(parser, "--listen: at most %u endpoints", SERVER_ENDPOINTS_MAXIMUM);
+    refusal_set(&parser->refusal, "--listen: at most %u endpoints", SERVER_ENDPOINTS_MAXIMUM);
     return OPTIONS_REFUSED;
 }
 
@@ -139,7 +127,7 @@ static int options_add_sink(void *user, const struct command_option *option, con
     struct options_parser *parser = user;
     struct daemon_options *options = parser->options;
     if (options->sink_count == RULES_SINKS_MAXIMUM) {
-        options_refuse(parser, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
+        refusal_set(&parser->refusal, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
         return OPTIONS_REFUSED;
     }
     for (unsigned kind = 0; kind < SINK_KINDS; kind++)
@@ -172,7 +160,9 @@ static int options_from(void *user, const struct command_option *option, const c
     struct options_parser *parser = user;
     (void)option;
     parser->options->from = value;
-    return moment_check(value, parser->why, parser->capacity) == 0 ? 0 : OPTIONS_REFUSED;
+    return moment_check(value, parser->refusal.text, parser->refusal.capacity) == 0
+               ? 0
+               : OPTIONS_REFUSED;
 }
 
 static int options_show(void *user, const struct command_option *option, const char *value)
@@ -205,7 +195,7 @@ static int options_set_default_endpoint(struct options_parser *parser)
         code = session_explain_default_endpoint(
             options->default_listen, sizeof(options->default_listen), fault, sizeof(fault));
     if (code != 0)
-        snprintf(parser->why, parser->capacity,
+        snprintf(parser->refusal.text, parser->refusal.capacity,
                  "no run directory for the socket: %s; give --listen", fault);
     else
         options->listen[options->listen_count++] = options->default_listen;
@@ -283,13 +273,14 @@ static int options_check_labels(struct options_parser *parser)
 {
     const char *cluster = parser->options->cluster, *url = parser->options->external_url;
     if (cluster != NULL && !options_cluster_is_valid(cluster))
-        return options_refuse(parser, "--cluster: expected a name of at most %u bytes of UTF-8",
-                              CLUSTER_MAXIMUM);
+        return refusal_set(&parser->refusal,
+                           "--cluster: expected a name of at most %u bytes of UTF-8",
+                           CLUSTER_MAXIMUM);
     if (url != NULL && !options_url_is_valid(url))
-        return options_refuse(parser,
-                              "--external-url %s: expected a URL of at most %u bytes that begins "
-                              "with http:// or https://",
-                              url, URL_MAXIMUM);
+        return refusal_set(&parser->refusal,
+                           "--external-url %s: expected a URL of at most %u bytes that begins "
+                           "with http:// or https://",
+                           url, URL_MAXIMUM);
     return 0;
 }
 
@@ -297,27 +288,26 @@ static int options_check_endpoint(struct options_parser *parser, const char *end
 {
     char fault[256], stream[280];
     if (endpoint_check(endpoint, fault, sizeof(fault)) != 0)
-        return options_refuse(parser, "--listen %s: %s", endpoint, fault);
+        return refusal_set(&parser->refusal, "--listen %s: %s", endpoint, fault);
     if (endpoint_stream(stream, sizeof(stream), endpoint) != 0)
-        return options_refuse(parser,
-                              "--listen %s: there is no endpoint for the stream, which needs the "
-                              "next port or a longer path",
-                              endpoint);
+        return refusal_set(&parser->refusal,
+                           "--listen %s: there is no endpoint for the stream, which needs the "
+                           "next port or a longer path",
+                           endpoint);
     if (parser->options->keys != NULL || endpoint_is_private(endpoint))
         return 0;
     if (!endpoint_is_local(endpoint))
-        return options_refuse(parser,
-                              "--listen %s: other machines can reach it, so keys are needed: make "
-                              "them with 'holter keys DIR' and give --keys DIR, or listen on "
-                              "ipc:///PATH",
-                              endpoint);
+        return refusal_set(&parser->refusal,
+                           "--listen %s: other machines can reach it, so keys are needed: make "
+                           "them with 'holter keys DIR' and give --keys DIR, or listen on "
+                           "ipc:///PATH",
+                           endpoint);
     if (!parser->no_keys)
-        return options_refuse(
-            parser,
-            "--listen %s: every user of this machine can reach it, so keys are "
-            "needed: make them with 'holter keys DIR' and give --keys DIR, listen "
-            "on ipc:///PATH, or permit it to every user with --no-keys",
-            endpoint);
+        return refusal_set(&parser->refusal,
+                           "--listen %s: every user of this machine can reach it, so keys are "
+                           "needed: make them with 'holter keys DIR' and give --keys DIR, listen "
+                           "on ipc:///PATH, or permit it to every user with --no-keys",
+                           endpoint);
     return 0;
 }
 
@@ -328,8 +318,8 @@ static int options_check_server(struct options_parser *parser)
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
         code = options_check_endpoint(parser, options->listen[i]);
     if (code == 0 && options->session != NULL && !session_key_valid(options->session))
-        return options_refuse(parser, "--session '%s': expected 1 to 31 hexadecimal digits",
-                              options->session);
+        return refusal_set(&parser->refusal, "--session '%s': expected 1 to 31 hexadecimal digits",
+                           options->session);
     return code;
 }
 
@@ -371,13 +361,13 @@ static int options_refuse_words(struct options_parser *parser, const struct comm
 {
     char fault[200];
     if (status == COMMAND_OPTIONS_READ) {
-        options_refuse(parser, "%s: not an option; see holterd --help", word);
+        refusal_set(&parser->refusal, "%s: not an option; see holterd --help", word);
     } else if (end->option == NULL) {
         command_option_explain(end, fault, sizeof fault);
-        options_refuse(parser, "%s (see holterd --help)", fault);
+        refusal_set(&parser->refusal, "%s (see holterd --help)", fault);
     } else {
-        options_refuse(parser, "--%s '%s': expected %s", end->option->name, end->word,
-                       end->option->expected);
+        refusal_set(&parser->refusal, "--%s '%s': expected %s", end->option->name, end->word,
+                    end->option->expected);
     }
     return OPTIONS_REFUSED;
 }
@@ -447,7 +437,7 @@ static int options_parse_words(struct options_parser *parser, int argc, char **a
 enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int argc, char **argv,
                                                  char *why, size_t capacity)
 {
-    struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
+    struct options_parser parser = {.options = out, .record = 1, .refusal = {why, capacity}};
     *out = (struct daemon_options){.window_ns = 1000 * MS,
                                    .lease_ns = 3000 * MS,
                                    .checkpoint_ns = 60000 * MS,

@@ -4,9 +4,9 @@
 #include "daemon/analysis/network/topology.h"
 #include "holter/error.h"
 #include "holter/plain_text.h"
+#include "holter/refusal.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #define MAX_BRACKETS 8u
@@ -26,19 +26,8 @@ struct reader {
     size_t left;
     hostlist_each *each;
     void *user;
-    char *why;
-    size_t capacity;
+    struct refusal refusal;
 };
-
-__attribute__((format(printf, 2, 3))) static int hostlist_report_fault(struct reader *r,
-                                                                       const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->why, r->capacity, format, args);
-    va_end(args);
-    return -HOLTER_EUSAGE;
-}
 
 static int hostlist_is_blank(char c)
 {
@@ -53,23 +42,23 @@ static int hostlist_scan(struct reader *r, const char **at, struct item *item)
     for (; *c != '\0' && (open != NULL || !hostlist_is_blank(*c)); c++) {
         if (*c == '[') {
             if (open != NULL)
-                return hostlist_report_fault(r, "a second [ stands within [ ]");
+                return refusal_set(&r->refusal, "a second [ stands within [ ]");
             if (item->count == MAX_BRACKETS)
-                return hostlist_report_fault(r, "more than %u [ ] in one name", MAX_BRACKETS);
+                return refusal_set(&r->refusal, "more than %u [ ] in one name", MAX_BRACKETS);
             open = c + 1;
         } else if (*c == ']') {
             if (open == NULL)
-                return hostlist_report_fault(r, "a ] stands without its [");
+                return refusal_set(&r->refusal, "a ] stands without its [");
             if (c == open)
-                return hostlist_report_fault(r, "there is nothing within [ ]");
+                return refusal_set(&r->refusal, "there is nothing within [ ]");
             item->brackets[item->count++] = (struct bracket){open, c};
             open = NULL;
         } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            return hostlist_report_fault(r, "a control character stands in a name");
+            return refusal_set(&r->refusal, "a control character stands in a name");
         }
     }
     if (open != NULL)
-        return hostlist_report_fault(r, "the ] is missing");
+        return refusal_set(&r->refusal, "the ] is missing");
     item->end = c;
     *at = c;
     return 0;
@@ -112,8 +101,8 @@ static int hostlist_rewind_bracket(struct reader *r, const struct item *item, st
     o->value[b] = o->range[b].first;
     return o->next[b] != NULL
                ? 0
-               : hostlist_report_fault(
-                     r, "'[%.*s]': ranges such as [001-128,200] are expected",
+               : refusal_set(
+                     &r->refusal, "'[%.*s]': ranges such as [001-128,200] are expected",
                      (int)(bracket->end - bracket->begin > 60 ? 60 : bracket->end - bracket->begin),
                      bracket->begin);
 }
@@ -129,8 +118,8 @@ static int hostlist_advance(struct reader *r, const struct item *item, struct od
         if (o->next[b] < item->brackets[b].end) {
             o->next[b] = hostlist_read_range(o->next[b], item->brackets[b].end, &o->range[b]);
             if (o->next[b] == NULL)
-                return hostlist_report_fault(
-                    r, "a range within [ ] is none: [001-128,200] is expected");
+                return refusal_set(&r->refusal,
+                                   "a range within [ ] is none: [001-128,200] is expected");
             o->value[b] = o->range[b].first;
             return 1;
         }
@@ -155,11 +144,11 @@ static int hostlist_emit_name(struct reader *r, const struct item *item, const s
                           o->range[b].width, o->value[b]);
         used += (size_t)n;
         if (used > HOSTLIST_NAME)
-            return hostlist_report_fault(r, "a name is longer than %u bytes", HOSTLIST_NAME);
+            return refusal_set(&r->refusal, "a name is longer than %u bytes", HOSTLIST_NAME);
         at = b < item->count ? item->brackets[b].end + 1 : at;
     }
     if (r->left-- == 0)
-        return hostlist_report_fault(r, "too many names");
+        return refusal_set(&r->refusal, "too many names");
     return r->each(r->user, name);
 }
 
@@ -181,7 +170,7 @@ static int hostlist_expand_item(struct reader *r, const struct item *item)
 int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
                     size_t capacity)
 {
-    struct reader r = {most, each, user, why, capacity};
+    struct reader r = {most, each, user, {why, capacity}};
     struct item item;
     const char *at = text;
     int code = 0;

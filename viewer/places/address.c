@@ -1,7 +1,7 @@
 /* Addresses as text. */
 #include "viewer/places/address.h"
 
-#include "holter/error.h"
+#include "holter/refusal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,22 +12,6 @@
 #include <string.h>
 
 static const double longest = 1e9; /* seconds */
-
-/* Where a fault is described. */
-struct address_fault {
-    char *why;
-    size_t capacity;
-};
-
-__attribute__((format(printf, 2, 3))) static int address_fail(const struct address_fault *fault,
-                                                              const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(fault->why, fault->capacity, format, arguments);
-    va_end(arguments);
-    return -HOLTER_EUSAGE;
-}
 
 /* ---- reading ---- */
 
@@ -81,7 +65,7 @@ static int address_unescape(char *text)
 }
 
 /* ROOM[/PLACE[/ALERT]] */
-static int address_read_path(struct address *a, char *path, const struct address_fault *fault)
+static int address_read_path(struct address *a, char *path, const struct refusal *fault)
 {
     char *place = strchr(path, '/'), *alert = NULL;
     int room = 0;
@@ -92,58 +76,58 @@ static int address_read_path(struct address *a, char *path, const struct address
     while (room < ROOMS && strcmp(room_names[room].name, path) != 0)
         room++;
     if (room == ROOMS)
-        return address_fail(fault,
-                            "there is no room '%.60s'; the rooms are overview, communication, "
-                            "latency, network and system",
-                            path);
+        return refusal_set(fault,
+                           "there is no room '%.60s'; the rooms are overview, communication, "
+                           "latency, network and system",
+                           path);
     int view = place ? place_find(place) : (int)room_first((enum room_id)room);
     if (view < 0 || (int)place_names[view].room != room)
-        return address_fail(fault, "room '%s' has no place '%.60s'", path, place);
+        return refusal_set(fault, "room '%s' has no place '%.60s'", path, place);
     a->view = (enum view_id)view;
     if (!alert)
         return 0;
     if (view != VIEW_ALERTS)
-        return address_fail(fault, "nothing can follow '%s/%.60s/'", path, place);
+        return refusal_set(fault, "nothing can follow '%s/%.60s/'", path, place);
     a->alert_given = address_read_number(alert, &a->alert);
-    return a->alert_given ? 0 : address_fail(fault, "'%.60s' is no number of an alert", alert);
+    return a->alert_given ? 0 : refusal_set(fault, "'%.60s' is no number of an alert", alert);
 }
 
 /* One "name=value". */
 static int address_read_value(struct address *a, const char *name, char *value,
-                              const struct address_fault *fault)
+                              const struct refusal *fault)
 {
     if (!address_unescape(value))
-        return address_fail(fault, "%.40s: '%.60s' has a wrong %% sequence", name, value);
+        return refusal_set(fault, "%.40s: '%.60s' has a wrong %% sequence", name, value);
     if (!strcmp(name, "alert")) {
         a->alert_given = address_read_number(value, &a->alert);
         return a->alert_given
                    ? 0
-                   : address_fail(fault, "alert: '%.60s' is no number of an alert", value);
+                   : refusal_set(fault, "alert: '%.60s' is no number of an alert", value);
     }
     if (!strcmp(name, "select")) {
         if (!*value || strlen(value) >= sizeof a->select)
-            return address_fail(fault, "select: '%.60s' is empty or too long", value);
+            return refusal_set(fault, "select: '%.60s' is empty or too long", value);
         strcpy(a->select, value);
         return 0;
     }
     if (!strcmp(name, "from") || !strcmp(name, "to"))
         return address_read_seconds(value, *name == 'f' ? &a->from : &a->to)
                    ? 0
-                   : address_fail(fault, "%s: '%.60s' is no number of seconds", name, value);
+                   : refusal_set(fault, "%s: '%.60s' is no number of seconds", name, value);
     if (!strcmp(name, "sums")) {
         a->since_start = !strcmp(value, "start");
-        return a->since_start ? 0 : address_fail(fault, "sums: '%.60s' is not 'start'", value);
+        return a->since_start ? 0 : refusal_set(fault, "sums: '%.60s' is not 'start'", value);
     }
-    return address_fail(fault, "'%.40s' is none of alert, select, from, to and sums", name);
+    return refusal_set(fault, "'%.40s' is none of alert, select, from, to and sums", name);
 }
 
 int address_parse(struct address *out, const char *text, char *why, size_t capacity)
 {
-    const struct address_fault fault = {why, capacity};
+    const struct refusal fault = {why, capacity};
     struct address a = {.from = NAN, .to = NAN};
     char copy[ADDRESS_TEXT];
     if (strlen(text) >= sizeof copy)
-        return address_fail(&fault, "the address is longer than %zu bytes", sizeof copy - 1);
+        return refusal_set(&fault, "the address is longer than %zu bytes", sizeof copy - 1);
     strcpy(copy, text);
     char *values = strchr(copy, '?');
     if (values)
@@ -152,13 +136,13 @@ int address_parse(struct address *out, const char *text, char *why, size_t capac
     for (char *name; !error && values && (name = strsep(&values, "&"));) {
         char *value = strchr(name, '=');
         if (!value)
-            return address_fail(&fault, "'%.60s' has no value", name);
+            return refusal_set(&fault, "'%.60s' has no value", name);
         *value++ = 0;
         error = address_read_value(&a, name, value, &fault);
     }
     /* which is first of a time since the start and one before the end is known with the job only */
     if (!error && a.from > a.to && !signbit(a.from) == !signbit(a.to))
-        error = address_fail(&fault, "from %g is behind to %g", a.from, a.to);
+        error = refusal_set(&fault, "from %g is behind to %g", a.from, a.to);
     if (!error)
         *out = a;
     return error;

@@ -4,10 +4,10 @@
 #include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
 #include "holter/order.h"
+#include "holter/refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +47,8 @@ struct writer {
     const char *const *hosts;
     struct row *rows;
     size_t count;
-    char *why;
-    size_t capacity;
+    struct refusal refusal;
 };
-
-__attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(w->why, w->capacity, format, args);
-    va_end(args);
-    return -HOLTER_EUSAGE;
-}
 
 ORDER_FUNCTION(mapping_compare_nodes, struct row,
                4 * ORDER(a->node, b->node) + 2 * ORDER(a->vertex, b->vertex) +
@@ -73,7 +63,7 @@ static int mapping_resolve_place(struct writer *w, const struct mapping_seat *se
     int code = nodes == NULL ? -ENOMEM : measures_nodes(w->topology, nodes);
     for (size_t i = 0; code == 0 && i < w->count; i++) {
         if (seats[i].vertex >= topology_vertices(w->topology))
-            code = wrong(w, "rank %" PRIu64 " has no place", seats[i].rank);
+            code = refusal_set(&w->refusal, "rank %" PRIu64 " has no place", seats[i].rank);
         else
             w->rows[i] = (struct row){seats[i].rank, seats[i].vertex, nodes[seats[i].vertex], 0, 0};
     }
@@ -94,7 +84,7 @@ static int mapping_check_order(struct writer *w)
     qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_ranks);
     for (size_t i = 1; i < w->count; i++) {
         if (w->rows[i].rank == w->rows[i - 1].rank)
-            return wrong(w, "rank %" PRIu64 " stands there twice", w->rows[i].rank);
+            return refusal_set(&w->refusal, "rank %" PRIu64 " stands there twice", w->rows[i].rank);
     }
     return 0;
 }
@@ -143,7 +133,8 @@ static int mapping_check_ranks(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (w->rows[i].rank != i)
-            return wrong(w, "this format wants all ranks from 0 up, and rank %zu is not there", i);
+            return refusal_set(
+                &w->refusal, "this format wants all ranks from 0 up, and rank %zu is not there", i);
     }
     return 0;
 }
@@ -181,8 +172,9 @@ static int mapping_put_mpich(struct writer *w)
     if (code != 0)
         return code;
     if (mapping_count_host_slots(w))
-        return wrong(w, "several nodes of this network are one host: a list of ranks has no place "
-                        "for them");
+        return refusal_set(
+            &w->refusal, "several nodes of this network are one host: a list of ranks has no place "
+                         "for them");
     qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 0; i < w->count; i++) {
         full = w->rows[i].slot + 1 > full ? w->rows[i].slot + 1 : full;
@@ -191,10 +183,10 @@ static int mapping_put_mpich(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         int last = i + 1 == w->count || w->rows[i + 1].position != w->rows[i].position;
         if (last && w->rows[i].slot + 1 != full && w->rows[i].position + 1 != nodes)
-            return wrong(w,
-                         "node %" PRIu32 " has %" PRIu32 " ranks, others %" PRIu32
-                         ": a list of ranks cannot leave slots empty",
-                         w->rows[i].node, w->rows[i].slot + 1, full);
+            return refusal_set(&w->refusal,
+                               "node %" PRIu32 " has %" PRIu32 " ranks, others %" PRIu32
+                               ": a list of ranks cannot leave slots empty",
+                               w->rows[i].node, w->rows[i].slot + 1, full);
         fprintf(w->out, "%" PRIu64 "%s", w->rows[i].rank,
                 i + 1 == w->count ? "\n"
                 : last            ? ",\n"
@@ -208,7 +200,8 @@ static int mapping_put_slurm(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         const char *host = mapping_host_of(w, w->rows[i].node);
         if (host == NULL)
-            return wrong(w, "the host name of node %" PRIu32 " is not known", w->rows[i].node);
+            return refusal_set(&w->refusal, "the host name of node %" PRIu32 " is not known",
+                               w->rows[i].node);
         fprintf(w->out, "%.200s\n", host);
     }
     return mapping_check_ranks(w);
@@ -218,7 +211,7 @@ static int mapping_put_bgq(struct writer *w)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (topology_spec(w->topology)->kind != TOPOLOGY_CARTESIAN)
-        return wrong(w, "the network has no coordinates");
+        return refusal_set(&w->refusal, "the network has no coordinates");
     for (size_t i = 0; i < w->count; i++) {
         uint32_t dimensions = topology_coordinates(w->topology, w->rows[i].node, at);
         for (uint32_t d = 0; d < dimensions; d++)
@@ -237,8 +230,7 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
     struct writer w = {.topology = mapping->topology,
                        .hosts = mapping->hosts,
                        .count = mapping->count,
-                       .why = why,
-                       .capacity = capacity};
+                       .refusal = {why, capacity}};
     *out = NULL;
     w.out = open_memstream(out, length);
     w.rows = calloc(w.count + 1, sizeof(*w.rows));

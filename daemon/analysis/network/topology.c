@@ -3,12 +3,9 @@
 #include "daemon/analysis/network/topology.h"
 
 #include "daemon/analysis/network/topology_inner.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,88 +15,68 @@ static const struct topology_rules *const kinds[] = {
     [TOPOLOGY_GRAPH] = &topology_graph,
 };
 
-int topology_refuse(const struct topology_why *why, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why->text, why->capacity, format, arguments);
-    va_end(arguments);
-    return -HOLTER_EUSAGE;
-}
-
-int topology_exceeds(const struct topology_why *why, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why->text, why->capacity, format, arguments);
-    va_end(arguments);
-    return -HOLTER_ELIMIT;
-}
-
 static int topology_ends_exist(const char *text, size_t capacity)
 {
     return memchr(text, '\0', capacity) != NULL;
 }
 
-static int topology_check_dimensions(const struct topology_spec *spec,
-                                     const struct topology_why *why)
+static int topology_check_dimensions(const struct topology_spec *spec, const struct refusal *why)
 {
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *dimension = &spec->dimensions[d];
         if (!topology_ends_exist(dimension->name, sizeof dimension->name))
-            return topology_refuse(why, "the name of dimension %u does not end", d + 1);
+            return refusal_set(why, "the name of dimension %u does not end", d + 1);
         if ((uint32_t)dimension->connection > TOPOLOGY_ALL)
-            return topology_refuse(why, "dimension %u is linked in no known way", d + 1);
+            return refusal_set(why, "dimension %u is linked in no known way", d + 1);
     }
     return 0;
 }
 
-static int topology_check_lists(const struct topology_spec *spec, const struct topology_why *why)
+static int topology_check_lists(const struct topology_spec *spec, const struct refusal *why)
 {
     for (uint32_t v = 0; v < spec->vertex_count; v++) {
         const struct topology_named *vertex = &spec->vertices[v];
         if (!topology_ends_exist(vertex->name, sizeof vertex->name))
-            return topology_refuse(why, "the name of vertex %u does not end", v);
+            return refusal_set(why, "the name of vertex %u does not end", v);
         if ((uint32_t)vertex->kind > VERTEX_PROCESS)
-            return topology_refuse(why, "vertex %u is of no known kind", v);
+            return refusal_set(why, "vertex %u is of no known kind", v);
     }
     for (uint32_t e = 0; e < spec->edge_count; e++) {
         const struct topology_edge *edge = &spec->edges[e];
         if (!topology_ends_exist(edge->interface, sizeof edge->interface))
-            return topology_refuse(why, "the interface of link %u does not end", e);
+            return refusal_set(why, "the interface of link %u does not end", e);
         if (!isfinite(edge->capacity) || edge->capacity < 0)
-            return topology_refuse(why, "the capacity of link %u is no number of bytes a second",
-                                   e);
+            return refusal_set(why, "the capacity of link %u is no number of bytes a second", e);
     }
     return 0;
 }
 
 /* Check what holds for every kind. */
-static int topology_check(const struct topology_spec *spec, const struct topology_why *why)
+static int topology_check(const struct topology_spec *spec, const struct refusal *why)
 {
     size_t known = sizeof kinds / sizeof *kinds;
     if ((uint32_t)spec->kind >= known)
-        return topology_refuse(why, "the network is of no known kind");
+        return refusal_set(why, "the network is of no known kind");
     if ((uint32_t)spec->tie > TOPOLOGY_TIE_MINUS)
-        return topology_refuse(why, "no known rule for ties");
+        return refusal_set(why, "no known rule for ties");
     if (!topology_ends_exist(spec->name, sizeof spec->name))
-        return topology_refuse(why, "the name of the network does not end");
+        return refusal_set(why, "the name of the network does not end");
     if (!isfinite(spec->capacity) || spec->capacity < 0)
-        return topology_refuse(why, "the capacity is no number of bytes a second");
+        return refusal_set(why, "the capacity is no number of bytes a second");
     if (spec->dimension_count > TOPOLOGY_DIMENSIONS)
-        return topology_exceeds(why, "%u dimensions: at most %u are possible",
-                                spec->dimension_count, TOPOLOGY_DIMENSIONS);
+        return refusal_limit(why, "%u dimensions: at most %u are possible", spec->dimension_count,
+                             TOPOLOGY_DIMENSIONS);
     if (spec->vertex_count > TOPOLOGY_MAX_VERTICES)
-        return topology_exceeds(why, "%u vertices: at most %u are possible", spec->vertex_count,
-                                TOPOLOGY_MAX_VERTICES);
+        return refusal_limit(why, "%u vertices: at most %u are possible", spec->vertex_count,
+                             TOPOLOGY_MAX_VERTICES);
     if (spec->edge_count > TOPOLOGY_MAXIMUM_LINKS)
-        return topology_exceeds(why, "%u links: at most %u are possible", spec->edge_count,
-                                TOPOLOGY_MAXIMUM_LINKS);
+        return refusal_limit(why, "%u links: at most %u are possible", spec->edge_count,
+                             TOPOLOGY_MAXIMUM_LINKS);
     int error = topology_check_dimensions(spec, why);
     return error ? error : topology_check_lists(spec, why);
 }
 
-static int topology_make(struct topology *topology, const struct topology_why *why)
+static int topology_make(struct topology *topology, const struct refusal *why)
 {
     int error = topology->rules->make(topology, why);
     if (!error)
@@ -112,21 +89,21 @@ static int topology_make(struct topology *topology, const struct topology_why *w
 int topology_create(struct topology **out, const struct topology_spec *spec, char *why,
                     size_t capacity)
 {
-    struct topology_why reason = {why, capacity};
+    struct refusal reason = {why, capacity};
     int error = topology_check(spec, &reason);
     if (error)
         return error;
     struct topology *topology = calloc(1, sizeof *topology);
     if (!topology || topology_spec_copy(&topology->spec, spec) != 0) {
         free(topology);
-        topology_refuse(&reason, "no memory");
+        refusal_set(&reason, "no memory");
         return -ENOMEM;
     }
     topology->rules = kinds[spec->kind];
     error = topology_make(topology, &reason);
     if (error) {
         if (error == -ENOMEM)
-            topology_refuse(&reason, "no memory");
+            refusal_set(&reason, "no memory");
         topology_destroy(topology);
         return error;
     }

@@ -21,39 +21,39 @@ static uint32_t cartesian_longest_leg(const struct topology_dimension *dimension
     return dimension->size / 2;
 }
 
-static int cartesian_make_order(struct topology *topology, const struct topology_why *why)
+static int cartesian_make_order(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     uint32_t seen = 0;
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         uint32_t step = spec->dimensions[d].step;
         if (step >= spec->dimension_count || seen & 1u << step)
-            return topology_refuse(why, "the order of dimensions is no permutation: %u comes %s",
-                                   step, step >= spec->dimension_count ? "too late" : "twice");
+            return refusal_set(why, "the order of dimensions is no permutation: %u comes %s", step,
+                               step >= spec->dimension_count ? "too late" : "twice");
         seen |= 1u << step;
         topology->grid.order[step] = d;
     }
     return 0;
 }
 
-static int cartesian_make(struct topology *topology, const struct topology_why *why)
+static int cartesian_make(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     struct topology_grid *grid = &topology->grid;
     uint64_t nodes = 1, ports = 0;
     if (spec->dimension_count == 0)
-        return topology_refuse(why, "the network has no dimensions");
+        return refusal_set(why, "the network has no dimensions");
     if (spec->edge_count)
-        return topology_refuse(why, "links of a network with dimensions follow from these");
+        return refusal_set(why, "links of a network with dimensions follow from these");
     for (uint32_t d = spec->dimension_count; d-- > 0;) {
         const struct topology_dimension *dimension = &spec->dimensions[d];
         if (dimension->size == 0)
-            return topology_refuse(why, "dimension %u has size 0", d + 1);
+            return refusal_set(why, "dimension %u has size 0", d + 1);
         grid->size[d] = dimension->size;
         grid->stride[d] = (uint32_t)nodes;
         nodes *= dimension->size;
         if (nodes > TOPOLOGY_MAX_VERTICES)
-            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
+            return refusal_limit(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
         topology->diameter += cartesian_longest_leg(dimension);
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
@@ -61,7 +61,7 @@ static int cartesian_make(struct topology *topology, const struct topology_why *
         ports += cartesian_count_ports(&spec->dimensions[d]);
     }
     if (nodes * ports > TOPOLOGY_MAXIMUM_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
+        return refusal_limit(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     grid->dimensions = spec->dimension_count;
     grid->ports = (uint32_t)ports;
     topology->nodes = topology->vertices = (uint32_t)nodes;

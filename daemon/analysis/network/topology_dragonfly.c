@@ -31,35 +31,34 @@ static struct shape dragonfly_shape(const struct topology *topology)
     return shape;
 }
 
-static int dragonfly_make(struct topology *topology, const struct topology_why *why)
+static int dragonfly_make(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->dimension_count != 4)
-        return topology_refuse(why,
-                               "a dragonfly is described by groups, routers, nodes, global links");
+        return refusal_set(why, "a dragonfly is described by groups, routers, nodes, global links");
     if (spec->edge_count)
-        return topology_refuse(why, "links of a dragonfly follow from its sizes");
+        return refusal_set(why, "links of a dragonfly follow from its sizes");
     uint64_t count = 1;
     for (uint32_t d = 0; d < 3; d++) {
         if (spec->dimensions[d].size == 0)
-            return topology_refuse(why, "dimension %u has size 0", d + 1);
+            return refusal_set(why, "dimension %u has size 0", d + 1);
         count *= spec->dimensions[d].size;
         if (count > TOPOLOGY_MAX_VERTICES)
-            return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
+            return refusal_limit(why, "more than %u nodes", TOPOLOGY_MAX_VERTICES);
     }
     topology->nodes = (uint32_t)count;
     if (spec->dimensions[3].size > TOPOLOGY_MAXIMUM_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
+        return refusal_limit(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     struct shape shape = dragonfly_shape(topology);
     uint64_t routers = (uint64_t)shape.groups * shape.routers;
     uint64_t links = count + routers * shape.ports;
     if (count + routers > TOPOLOGY_MAX_VERTICES)
-        return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
+        return refusal_limit(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
     if (links > TOPOLOGY_MAXIMUM_LINKS)
-        return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
+        return refusal_limit(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
     if (shape.groups - 1 > (uint64_t)shape.routers * shape.global)
-        return topology_refuse(why, "the %llu global links of a group do not reach %u other groups",
-                               (unsigned long long)shape.routers * shape.global, shape.groups - 1);
+        return refusal_set(why, "the %llu global links of a group do not reach %u other groups",
+                           (unsigned long long)shape.routers * shape.global, shape.groups - 1);
     topology->vertices = (uint32_t)(count + routers);
     topology->links = (uint32_t)links;
     topology->diameter =

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int edges_check_vertices(struct topology *topology, const struct topology_why *why)
+static int edges_check_vertices(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->vertex_count == 0)
-        return topology_refuse(why, "the network has no vertices");
+        return refusal_set(why, "the network has no vertices");
     if (spec->dimension_count)
-        return topology_refuse(why, "a network of given links has no dimensions");
+        return refusal_set(why, "a network of given links has no dimensions");
     topology->vertices = spec->vertex_count;
     topology->links = spec->edge_count;
     while (topology->nodes < spec->vertex_count &&
@@ -21,20 +21,20 @@ static int edges_check_vertices(struct topology *topology, const struct topology
         topology->nodes++;
     for (uint32_t v = topology->nodes; v < spec->vertex_count; v++)
         if (spec->vertices[v].kind == VERTEX_NODE)
-            return topology_refuse(why, "node %u (\"%s\") comes after what is no node", v,
-                                   spec->vertices[v].name);
+            return refusal_set(why, "node %u (\"%s\") comes after what is no node", v,
+                               spec->vertices[v].name);
     return 0;
 }
 
-static int edges_check_links(const struct topology_spec *spec, const struct topology_why *why)
+static int edges_check_links(const struct topology_spec *spec, const struct refusal *why)
 {
     for (uint32_t e = 0; e < spec->edge_count; e++) {
         const struct topology_edge *edge = &spec->edges[e];
         if (edge->from >= spec->vertex_count || edge->to >= spec->vertex_count)
-            return topology_refuse(why, "link %u leads from %u to %u, but there are %u vertices", e,
-                                   edge->from, edge->to, spec->vertex_count);
+            return refusal_set(why, "link %u leads from %u to %u, but there are %u vertices", e,
+                               edge->from, edge->to, spec->vertex_count);
         if (edge->from == edge->to)
-            return topology_refuse(why, "link %u leads from vertex %u to itself", e, edge->from);
+            return refusal_set(why, "link %u leads from vertex %u to itself", e, edge->from);
     }
     return 0;
 }
@@ -58,7 +58,7 @@ static void edges_sort(const struct topology_spec *spec, int by_end, uint32_t *f
 }
 
 int topology_edges_make(struct topology *topology, struct topology_edges *edges,
-                        const struct topology_why *why)
+                        const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     int error = edges_check_vertices(topology, why);

@@ -12,7 +12,7 @@ struct topology_edges {
 /** Check vertices and edges of the spec, and list the edges. topology_edges_free() is due whatever
  * the result is. */
 int topology_edges_make(struct topology *topology, struct topology_edges *edges,
-                        const struct topology_why *why);
+                        const struct refusal *why);
 void topology_edges_free(struct topology_edges *edges);
 
 /** Operations of struct topology_rules for kinds whose state begins with struct topology_edges. */

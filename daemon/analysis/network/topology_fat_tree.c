@@ -39,7 +39,7 @@ static uint64_t fat_tree_level_size(const struct levels *levels, uint32_t level)
 }
 
 static int fat_tree_count_levels(struct topology *topology, struct levels *levels,
-                                 const struct topology_why *why)
+                                 const struct refusal *why)
 {
     uint64_t vertices = 0, links = 0;
     levels->below[0] = levels->wide[0] = 1;
@@ -52,9 +52,9 @@ static int fat_tree_count_levels(struct topology *topology, struct levels *level
         links += l < levels->height ? size * levels->w[l + 1] : 0;
         vertices += size;
         if (vertices > TOPOLOGY_MAX_VERTICES)
-            return topology_exceeds(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
+            return refusal_limit(why, "more than %u vertices", TOPOLOGY_MAX_VERTICES);
         if (links > TOPOLOGY_MAXIMUM_LINKS)
-            return topology_exceeds(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
+            return refusal_limit(why, "more than %u links", TOPOLOGY_MAXIMUM_LINKS);
         if (l > 0) { /* no larger than the lowest and highest level, which fit */
             levels->below[l] = levels->below[l - 1] * levels->m[l];
             levels->wide[l] = levels->wide[l - 1] * levels->w[l];
@@ -67,13 +67,13 @@ static int fat_tree_count_levels(struct topology *topology, struct levels *level
     return 0;
 }
 
-static int fat_tree_make(struct topology *topology, const struct topology_why *why)
+static int fat_tree_make(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->dimension_count == 0)
-        return topology_refuse(why, "the fat tree has no levels");
+        return refusal_set(why, "the fat tree has no levels");
     if (spec->edge_count)
-        return topology_refuse(why, "links of a fat tree follow from its levels");
+        return refusal_set(why, "links of a fat tree follow from its levels");
     struct levels *levels = calloc(1, sizeof *levels);
     topology->state = levels;
     if (!levels)
@@ -83,8 +83,8 @@ static int fat_tree_make(struct topology *topology, const struct topology_why *w
         levels->m[l] = spec->dimensions[l - 1].size;
         levels->w[l] = spec->dimensions[l - 1].up;
         if (levels->m[l] == 0 || levels->w[l] == 0)
-            return topology_refuse(why, "level %u of the fat tree has no %s", l,
-                                   levels->m[l] ? "parents" : "children");
+            return refusal_set(why, "level %u of the fat tree has no %s", l,
+                               levels->m[l] ? "parents" : "children");
         if (levels->m[l] > 1) /* otherwise no two nodes meet at this level first */
             topology->diameter = 2 * l;
     }

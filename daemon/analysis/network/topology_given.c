@@ -17,27 +17,26 @@ ORDER_FUNCTION(given_compare_routes, struct topology_given,
 /* Check that every vertex exists, is linked to the next one, and is passed once.
  * @param seen  by vertex: number of the last route that passed it */
 static int given_check_path(const struct topology *topology, uint32_t number, const uint32_t *path,
-                            uint32_t count, uint32_t *seen, const struct topology_why *why)
+                            uint32_t count, uint32_t *seen, const struct refusal *why)
 {
     char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
     for (uint32_t i = 0; i < count; i++) {
         if (path[i] >= topology->vertices)
-            return topology_refuse(why, "route %u passes vertex %u, which does not exist", number,
-                                   path[i]);
+            return refusal_set(why, "route %u passes vertex %u, which does not exist", number,
+                               path[i]);
         topology_vertex_name(topology, path[i], a, sizeof a);
         if (seen[path[i]] == number)
-            return topology_refuse(why, "route %u passes %s twice", number, a);
+            return refusal_set(why, "route %u passes %s twice", number, a);
         seen[path[i]] = number;
         if (i == 0 || topology_link_between(topology, path[i - 1], path[i]) != TOPOLOGY_NONE)
             continue;
         topology_vertex_name(topology, path[i - 1], b, sizeof b);
-        return topology_refuse(why, "route %u has a gap: no link leads from %s to %s", number, b,
-                               a);
+        return refusal_set(why, "route %u has a gap: no link leads from %s to %s", number, b, a);
     }
     return 0;
 }
 
-static int given_check_paths(struct topology *topology, const struct topology_why *why)
+static int given_check_paths(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     uint32_t *seen = calloc(topology->vertices, sizeof *seen);
@@ -46,7 +45,7 @@ static int given_check_paths(struct topology *topology, const struct topology_wh
         const struct topology_table *route = &spec->routes[r];
         if (route->count == 0 || route->first > spec->path_count ||
             route->count > spec->path_count - route->first) {
-            error = topology_refuse(why, "route %u is not within the list of vertices", r + 1);
+            error = refusal_set(why, "route %u is not within the list of vertices", r + 1);
             break;
         }
         const uint32_t *path = spec->path + route->first;
@@ -63,7 +62,7 @@ static int given_check_paths(struct topology *topology, const struct topology_wh
 }
 
 /* A route may be given twice, but not differently. */
-static int given_drop_repeated(struct topology *topology, const struct topology_why *why)
+static int given_drop_repeated(struct topology *topology, const struct refusal *why)
 {
     uint32_t kept = 1;
     for (uint32_t i = 1; i < topology->given_count; i++) {
@@ -79,13 +78,13 @@ static int given_drop_repeated(struct topology *topology, const struct topology_
         char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
         topology_vertex_name(topology, route->source, a, sizeof a);
         topology_vertex_name(topology, route->destination, b, sizeof b);
-        return topology_refuse(why, "two different routes are given from %s to %s", a, b);
+        return refusal_set(why, "two different routes are given from %s to %s", a, b);
     }
     topology->given_count = kept;
     return 0;
 }
 
-int topology_given_make(struct topology *topology, const struct topology_why *why)
+int topology_given_make(struct topology *topology, const struct refusal *why)
 {
     uint32_t count = topology->spec.route_count;
     if (count == 0)

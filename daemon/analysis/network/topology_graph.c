@@ -84,7 +84,7 @@ static uint32_t graph_spread_search(const struct entering *entering, uint32_t co
     return seen;
 }
 
-static int graph_refuse_unreachable(const struct topology *topology, const struct topology_why *why,
+static int graph_refuse_unreachable(const struct topology *topology, const struct refusal *why,
                                     const uint32_t *hops, uint32_t destination)
 {
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
@@ -93,11 +93,11 @@ static int graph_refuse_unreachable(const struct topology *topology, const struc
         v++;
     topology_vertex_name(topology, v, from, sizeof from);
     topology_vertex_name(topology, destination, to, sizeof to);
-    return topology_refuse(why, "%s cannot be reached from %s", to, from);
+    return refusal_set(why, "%s cannot be reached from %s", to, from);
 }
 
 static int graph_fill_table(struct topology *topology, struct graph *graph,
-                            const struct entering *entering, const struct topology_why *why)
+                            const struct entering *entering, const struct refusal *why)
 {
     uint32_t count = topology->vertices;
     uint32_t *hops = calloc(count, sizeof *hops), *queue = calloc(count, sizeof *queue);
@@ -116,24 +116,23 @@ static int graph_fill_table(struct topology *topology, struct graph *graph,
 }
 
 static int graph_check_size(const struct topology *topology, const struct topology_edges *edges,
-                            const struct topology_why *why)
+                            const struct refusal *why)
 {
     uint32_t count = topology->vertices;
     if ((uint64_t)count * topology->links > MAXIMUM_WORK)
-        return topology_exceeds(why, "%u vertices with %u links are too many", count,
-                                topology->links);
+        return refusal_limit(why, "%u vertices with %u links are too many", count, topology->links);
     for (uint32_t v = 0; v < count; v++)
         if (edges->first[v + 1] - edges->first[v] > MAXIMUM_PORTS)
-            return topology_exceeds(why, "vertex %u has more than %u links", v, MAXIMUM_PORTS);
+            return refusal_limit(why, "vertex %u has more than %u links", v, MAXIMUM_PORTS);
     return 0;
 }
 
-static int graph_make(struct topology *topology, const struct topology_why *why)
+static int graph_make(struct topology *topology, const struct refusal *why)
 {
     uint32_t count = topology->spec.vertex_count;
     if (count > TOPOLOGY_MAXIMUM_GRAPH)
-        return topology_exceeds(why, "%u vertices: a graph that is no tree has at most %u", count,
-                                TOPOLOGY_MAXIMUM_GRAPH);
+        return refusal_limit(why, "%u vertices: a graph that is no tree has at most %u", count,
+                             TOPOLOGY_MAXIMUM_GRAPH);
     struct graph *graph = calloc(1, sizeof *graph);
     topology->state = graph;
     if (!graph)

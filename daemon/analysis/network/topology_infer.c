@@ -272,7 +272,7 @@ static int infer_fits_legs(const struct topology_infer *infer, uint32_t way)
 }
 
 static int infer_decide_by_counts(const struct topology_infer *infer, struct topology_spec *spec,
-                                  const struct topology_why *why)
+                                  const struct refusal *why)
 {
     uint32_t best = 0, any = 0;
     for (uint32_t w = 0; w < infer->way_count; w++) {
@@ -284,8 +284,8 @@ static int infer_decide_by_counts(const struct topology_infer *infer, struct top
         any = 1;
     }
     if (!any)
-        return topology_refuse(why, "no way of linking these dimensions fits all hop counts%s",
-                               infer->routes ? " and routes" : "");
+        return refusal_set(why, "no way of linking these dimensions fits all hop counts%s",
+                           infer->routes ? " and routes" : "");
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         enum topology_connection connection = infer_connection_of(best, d);
         if (!(infer_counts_equal(infer->size[d], connection) &
@@ -296,14 +296,13 @@ static int infer_decide_by_counts(const struct topology_infer *infer, struct top
 }
 
 static int infer_decide_by_legs(const struct topology_infer *infer, struct topology_spec *spec,
-                                const struct topology_why *why)
+                                const struct refusal *why)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         struct topology_dimension *dimension = &spec->dimensions[d];
         uint32_t legs = infer->legs[d], c = 0;
         if (legs == 0)
-            return topology_refuse(why, "dimension %u is no ring, no line and not all to all",
-                                   d + 1);
+            return refusal_set(why, "dimension %u is no ring, no line and not all to all", d + 1);
         while (!(legs >> c & 1))
             c++;
         if (!(legs >> dimension->connection & 1))
@@ -313,14 +312,14 @@ static int infer_decide_by_legs(const struct topology_infer *infer, struct topol
 }
 
 static int infer_decide_tie(const struct topology_infer *infer, struct topology_spec *spec,
-                            const struct topology_why *why)
+                            const struct refusal *why)
 {
     uint32_t rules = (1u << WAYS) - 1, t = 0;
     for (uint32_t d = 0; d < infer->dimensions; d++)
         if (spec->dimensions[d].connection == TOPOLOGY_TORUS)
             rules &= infer->rules[d];
     if (rules == 0)
-        return topology_refuse(why, "half way round a ring routes follow no known rule");
+        return refusal_set(why, "half way round a ring routes follow no known rule");
     while (!(rules >> t & 1))
         t++;
     if (!(rules >> spec->tie & 1))
@@ -330,11 +329,11 @@ static int infer_decide_tie(const struct topology_infer *infer, struct topology_
 
 /* Of the dimensions that no other one has to precede, the first by default comes next. */
 static int infer_decide_order(const struct topology_infer *infer, struct topology_spec *spec,
-                              const struct topology_why *why)
+                              const struct refusal *why)
 {
     uint32_t count = infer->dimensions, done = 0, step[TOPOLOGY_DIMENSIONS];
     if (infer->returns)
-        return topology_refuse(why, "%u routes come back to a dimension", infer->returns);
+        return refusal_set(why, "%u routes come back to a dimension", infer->returns);
     for (uint32_t s = 0; s < count; s++) {
         uint32_t best = count;
         for (uint32_t d = 0; d < count; d++) {
@@ -346,7 +345,7 @@ static int infer_decide_order(const struct topology_infer *infer, struct topolog
                 best = d;
         }
         if (best == count)
-            return topology_refuse(why, "routes correct their dimensions in different orders");
+            return refusal_set(why, "routes correct their dimensions in different orders");
         step[best] = s;
         done |= 1u << best;
     }
@@ -369,9 +368,9 @@ static int infer_check_sizes(const struct topology_infer *infer, const struct to
 int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec, char *why,
                           size_t capacity)
 {
-    struct topology_why reason = {why, capacity};
+    struct refusal reason = {why, capacity};
     if (infer_check_sizes(infer, spec) != 0)
-        return topology_refuse(&reason, "the network has other dimensions than the recording");
+        return refusal_set(&reason, "the network has other dimensions than the recording");
     struct topology_spec result = *spec;
     int error = infer->ways ? infer_decide_by_counts(infer, &result, &reason)
                             : infer_decide_by_legs(infer, &result, &reason);

@@ -3,24 +3,13 @@
 #define HOLTER_ANALYSIS_NETWORK_TOPOLOGY_INNER_H
 
 #include "daemon/analysis/network/topology.h"
-
-/** Where errors are described. */
-struct topology_why {
-    char *text;
-    size_t capacity;
-};
-
-/** Write an error. @return -HOLTER_EUSAGE, and topology_exceeds() -HOLTER_ELIMIT */
-int topology_refuse(const struct topology_why *why, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-int topology_exceeds(const struct topology_why *why, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#include "holter/refusal.h"
 
 /** The operations of a kind of network. Vertices and links that are passed are in range, source and
  * destination differ. Routes follow the rule of the kind: given routes are looked up before. */
 struct topology_rules {
     /** Check the spec; set nodes, vertices, links, diameter and state. */
-    int (*make)(struct topology *topology, const struct topology_why *why);
+    int (*make)(struct topology *topology, const struct refusal *why);
     void (*finish)(struct topology *topology); /**< NULL: nothing to free */
     int (*link)(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to);
     uint32_t (*between)(const struct topology *topology, uint32_t from, uint32_t to);
@@ -71,8 +60,8 @@ struct topology {
 int topology_spec_copy(struct topology_spec *out, const struct topology_spec *spec);
 
 /** Check and sort given names, and given routes; the kind's make() has been called. */
-int topology_labels_make(struct topology *topology, const struct topology_why *why);
-int topology_given_make(struct topology *topology, const struct topology_why *why);
+int topology_labels_make(struct topology *topology, const struct refusal *why);
+int topology_given_make(struct topology *topology, const struct refusal *why);
 
 /** The given route, NULL: there is none. */
 const struct topology_given *topology_given_find(const struct topology *topology, uint32_t source,

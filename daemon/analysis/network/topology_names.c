@@ -19,12 +19,11 @@ static int names_compare_labels(const void *a, const void *b)
     return order ? order : (first->vertex > second->vertex) - (first->vertex < second->vertex);
 }
 
-int topology_labels_make(struct topology *topology, const struct topology_why *why)
+int topology_labels_make(struct topology *topology, const struct refusal *why)
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->vertex_count > topology->vertices)
-        return topology_refuse(why, "%u names for %u vertices", spec->vertex_count,
-                               topology->vertices);
+        return refusal_set(why, "%u names for %u vertices", spec->vertex_count, topology->vertices);
     if (spec->vertex_count == 0)
         return 0;
     topology->labels = malloc(spec->vertex_count * sizeof *topology->labels);
@@ -37,9 +36,9 @@ int topology_labels_make(struct topology *topology, const struct topology_why *w
     qsort(topology->labels, count, sizeof *topology->labels, names_compare_labels);
     for (uint32_t i = 1; i < count; i++)
         if (strcmp(topology->labels[i - 1].name, topology->labels[i].name) == 0)
-            return topology_refuse(why, "vertices %u and %u are both called \"%s\"",
-                                   topology->labels[i - 1].vertex, topology->labels[i].vertex,
-                                   topology->labels[i].name);
+            return refusal_set(why, "vertices %u and %u are both called \"%s\"",
+                               topology->labels[i - 1].vertex, topology->labels[i].vertex,
+                               topology->labels[i].name);
     topology->label_count = count;
     return 0;
 }

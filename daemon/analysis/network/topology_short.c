@@ -9,14 +9,14 @@
 /* A text that is read. */
 struct reader {
     const char *start, *at;
-    const struct topology_why *why;
+    const struct refusal *why;
 };
 
 /* Every message ends with the position. */
 static int short_refuse(const struct reader *reader, const char *what)
 {
-    return topology_refuse(reader->why, "%s, at character %d", what,
-                           (int)(reader->at - reader->start) + 1);
+    return refusal_set(reader->why, "%s, at character %d", what,
+                       (int)(reader->at - reader->start) + 1);
 }
 
 static int short_accept(struct reader *reader, char expected)
@@ -290,7 +290,7 @@ static int short_read_form(struct reader *reader, struct topology_spec *spec)
 
 int topology_short(struct topology_spec *out, const char *text, char *why, size_t capacity)
 {
-    struct topology_why reason = {why, capacity};
+    struct refusal reason = {why, capacity};
     struct reader reader = {text, text, &reason};
     struct topology_spec spec = {0};
     int error = short_read_form(&reader, &spec);

@@ -15,18 +15,18 @@ struct tree {
     struct vertex *vertices; /* owned */
 };
 
-static int tree_refuse_pair(const struct topology *topology, const struct topology_why *why,
+static int tree_refuse_pair(const struct topology *topology, const struct refusal *why,
                             const char *what, uint32_t a, uint32_t b)
 {
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
     topology_vertex_name(topology, a, from, sizeof from);
     topology_vertex_name(topology, b, to, sizeof to);
-    return topology_refuse(why, "%s %s and %s", what, from, to);
+    return refusal_set(why, "%s %s and %s", what, from, to);
 }
 
 /* Search breadth first from the root. @param order  set; space for all vertices */
 static int tree_find_parents(const struct topology *topology, const struct tree *tree,
-                             uint32_t *order, const struct topology_why *why)
+                             uint32_t *order, const struct refusal *why)
 {
     const struct topology_edges *edges = &tree->edges;
     struct vertex *vertices = tree->vertices;
@@ -70,7 +70,7 @@ static void tree_find_diameter(struct topology *topology, const struct vertex *v
     }
 }
 
-static int tree_make(struct topology *topology, const struct topology_why *why)
+static int tree_make(struct topology *topology, const struct refusal *why)
 {
     struct tree *tree = calloc(1, sizeof *tree);
     topology->state = tree;

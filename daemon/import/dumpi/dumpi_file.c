@@ -5,7 +5,6 @@
 #include "holter/error.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +45,6 @@ struct opening {
     char *why;
     size_t capacity;
 };
-
-static void __attribute__((format(printf, 2, 3)))
-dumpi_file_report(struct opening *o, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(o->why, o->capacity, format, args);
-    va_end(args);
-}
 
 /* ---- strings and arrays --------------------------------------------------- */
 
@@ -151,8 +141,8 @@ static int dumpi_file_read_header(struct opening *o)
         return -ENOMEM;
     dumpi_file_read_mesh(o);
     if (o->reader.error != 0)
-        dumpi_file_report(o, "the header at offset %llu is broken",
-                          (unsigned long long)o->places.header);
+        snprintf(o->why, o->capacity, "the header at offset %llu is broken",
+                 (unsigned long long)o->places.header);
     /* The end marker of the calls precedes the header: its number follows the list of functions, so
      * it depends on the version that wrote the file. */
     dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
@@ -175,8 +165,8 @@ static int dumpi_file_read_types(struct opening *o)
     if (o->reader.error == 0)
         file->type_count = count;
     else
-        dumpi_file_report(o, "the sizes of datatypes at offset %llu are broken",
-                          (unsigned long long)o->places.sizes);
+        snprintf(o->why, o->capacity, "the sizes of datatypes at offset %llu are broken",
+                 (unsigned long long)o->places.sizes);
     return 0;
 }
 
@@ -205,21 +195,22 @@ static int dumpi_file_read_parts(struct opening *o)
     dumpi_seek(&o->reader, 0, file->bytes);
     size_t have = dumpi_fill(&o->reader, DUMPI_ASCII_LOOK);
     if (o->reader.error != 0) {
-        dumpi_file_report(o, "%s", holter_strerror(o->reader.error));
+        snprintf(o->why, o->capacity, "%s", holter_strerror(o->reader.error));
         return o->reader.error;
     }
     if (dumpi_is_ascii(o->reader.buffer, have))
         return dumpi_ascii_open(file, &o->reader);
     if (!dumpi_is_file(o->reader.buffer, have)) {
-        dumpi_file_report(o, "this is no DUMPI file: it does not begin with the magic number");
+        snprintf(o->why, o->capacity,
+                 "this is no DUMPI file: it does not begin with the magic number");
         return -HOLTER_EMALFORMED;
     }
     file->body_end = file->bytes;
     file->end_number = DUMPI_END;
     file->whole = dumpi_file_find_index(o);
     if (!file->whole) {
-        dumpi_file_report(o, "its end is missing: the last %u bytes are no index",
-                          8 * INDEX_ENTRIES);
+        snprintf(o->why, o->capacity, "its end is missing: the last %u bytes are no index",
+                 8 * INDEX_ENTRIES);
         return 0;
     }
     int code = dumpi_file_read_header(o);
@@ -236,11 +227,11 @@ int dumpi_file_open(struct dumpi_file *out, const char *path, char *why, size_t 
     struct stat status;
     if (stat(path, &status) != 0) {
         int code = -errno;
-        dumpi_file_report(&o, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
         return code;
     }
     if (!S_ISREG(status.st_mode)) {
-        dumpi_file_report(&o, "not a regular file");
+        snprintf(why, capacity, "not a regular file");
         return -HOLTER_EMALFORMED;
     }
     out->bytes = (uint64_t)status.st_size;

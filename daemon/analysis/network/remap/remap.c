@@ -5,13 +5,12 @@
 
 #include "daemon/analysis/network/remap/remap_bound.h"
 #include "daemon/analysis/network/remap/remap_inner.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
+#include "holter/refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,57 +99,40 @@ void remap_offer(struct remap *r, const uint32_t *slots)
 
 /* ---- checking ------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static int remap_refuse(char *why, size_t capacity,
-                                                              const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    if (capacity > 0)
-        vsnprintf(why, capacity, text, arguments);
-    va_end(arguments);
-    return -HOLTER_EUSAGE;
-}
-
-static int remap_check_edges(const struct remap_problem *problem, char *why, size_t capacity)
+static int remap_check_edges(const struct remap_problem *problem, const struct refusal *why)
 {
     for (size_t i = 0; i < problem->edge_count; i++)
         if (problem->edges[i].from >= problem->processes ||
             problem->edges[i].to >= problem->processes)
-            return remap_refuse(why, capacity, "edge %zu is of a process that is not there", i);
+            return refusal_set(why, "edge %zu is of a process that is not there", i);
     return 0;
 }
 
-static int remap_check(const struct remap_problem *problem, char *why, size_t capacity)
+static int remap_check(const struct remap_problem *problem, const struct refusal *why)
 {
-    if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MAXIMUM_EDGES) {
-        remap_refuse(why, capacity, "too many processes or edges (%zu)", problem->edge_count);
-        return -HOLTER_ELIMIT;
-    }
+    if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MAXIMUM_EDGES)
+        return refusal_limit(why, "too many processes or edges (%zu)", problem->edge_count);
     if (problem->topology == NULL || problem->processes == 0 || problem->seats == NULL)
-        return remap_refuse(why, capacity, "there are no processes, seats or network");
+        return refusal_set(why, "there are no processes, seats or network");
     if (!(problem->effort >= 0) || problem->effort > REMAP_MAX_EFFORT)
-        return remap_refuse(why, capacity, "the effort is not between 0 and %.0f seconds",
-                            REMAP_MAX_EFFORT);
+        return refusal_set(why, "the effort is not between 0 and %.0f seconds", REMAP_MAX_EFFORT);
     if (problem->steps > REMAP_MAX_STEPS)
-        return remap_refuse(why, capacity, "there are more than %" PRIu64 " steps",
-                            REMAP_MAX_STEPS);
+        return refusal_set(why, "there are more than %" PRIu64 " steps", REMAP_MAX_STEPS);
     if (!HOLTER_METIS && problem->effort > 0)
-        return remap_refuse(why, capacity,
-                            "this build of Holter cannot search for mappings: it was made "
-                            "without METIS");
+        return refusal_set(why, "this build of Holter cannot search for mappings: it was made "
+                                "without METIS");
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
-        return remap_refuse(why, capacity, "there is no objective %u",
-                            (unsigned)problem->objective);
+        return refusal_set(why, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)
         if (problem->seats[p] >= topology_vertices(problem->topology))
-            return remap_refuse(why, capacity, "the seat of process %u is not in the network", p);
-    return remap_check_edges(problem, why, capacity);
+            return refusal_set(why, "the seat of process %u is not in the network", p);
+    return remap_check_edges(problem, why);
 }
 
 /* ---- making --------------------------------------------------------------------- */
 
-static int remap_copy_movable(struct remap *r, const struct remap_problem *problem, char *why,
-                              size_t capacity)
+static int remap_copy_movable(struct remap *r, const struct remap_problem *problem,
+                              const struct refusal *why)
 {
     const uint32_t n = problem->processes;
     const uint32_t count = problem->selected != NULL ? problem->selected_count : n;
@@ -160,8 +142,7 @@ static int remap_copy_movable(struct remap *r, const struct remap_problem *probl
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         const uint32_t p = problem->selected != NULL ? problem->selected[i] : i;
         if (p >= n || seen[p]) {
-            rc = remap_refuse(why, capacity, "selected process %u is not there, or selected twice",
-                              p);
+            rc = refusal_set(why, "selected process %u is not there, or selected twice", p);
             break;
         }
         seen[p] = true;
@@ -194,11 +175,11 @@ static bool remap_is_asymmetric(const struct remap *r)
            (spec->kind == TOPOLOGY_GRAPH || spec->route_count > 0);
 }
 
-static int remap_make(struct remap *r, const struct remap_problem *problem, char *why,
-                      size_t capacity)
+static int remap_make(struct remap *r, const struct remap_problem *problem,
+                      const struct refusal *why)
 {
     const bool inter_node = problem->objective == REMAP_INTER_NODE;
-    int rc = remap_copy_movable(r, problem, why, capacity);
+    int rc = remap_copy_movable(r, problem, why);
     if (rc == 0)
         rc = remap_allocate(r, problem);
     if (rc == 0)
@@ -206,7 +187,7 @@ static int remap_make(struct remap *r, const struct remap_problem *problem, char
     if (rc == 0)
         rc = remap_places_init(&r->places, problem, inter_node, r->given);
     if (rc == -HOLTER_EUSAGE && r->places.slots > 0)
-        remap_refuse(why, capacity, "there are seats without a route between them");
+        refusal_set(why, "there are seats without a route between them");
     if (rc == 0)
         rc = remap_search_init(&r->search, &r->graph, &r->places, r->movable, r->movable_count,
                                r->seed);
@@ -238,7 +219,8 @@ static int remap_begin(struct remap *r, const struct remap_problem *problem)
 int remap_create(struct remap **out, const struct remap_problem *problem, char *why,
                  size_t capacity)
 {
-    int rc = remap_check(problem, why, capacity);
+    const struct refusal refusal = {why, capacity};
+    int rc = remap_check(problem, &refusal);
     if (rc != 0)
         return rc;
     struct remap *r = calloc(1, sizeof(*r));
@@ -252,7 +234,7 @@ int remap_create(struct remap **out, const struct remap_problem *problem, char *
                           (r->objective == REMAP_MAX_LINK ? LINKS_SHARE : 1));
     if (problem->steps > 0)
         r->limit = problem->steps * WORK_A_STEP;
-    rc = remap_make(r, problem, why, capacity);
+    rc = remap_make(r, problem, &refusal);
     if (rc == 0)
         rc = remap_begin(r, problem);
     if (rc != 0) {
