@@ -13,7 +13,7 @@
  * index (Hubert and Arabie 1985) over pairs of messages, for windows with so many runs of messages,
  * both cut to as many bursts as there are runs, or to 32. One run has no bursts to find. */
 #include "daemon/analysis/tables/key_table.h"
-#include "include/holter/size_class.h"
+#include "holter/size_class.h"
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/events/burst_feed.h"
 

@@ -1,6 +1,6 @@
 /* Reads any text as a file of layouts and evaluates those that are valid. */
 #include "daemon/analysis/formulas/formulas.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

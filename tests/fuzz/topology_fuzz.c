@@ -1,7 +1,7 @@
 /* Parses any text as the short form of a network; the routes of the networks that are valid must be
  * consistent. */
 #include "daemon/analysis/network/topology.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

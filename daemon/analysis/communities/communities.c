@@ -4,7 +4,7 @@
 #include "daemon/analysis/communities/community_moving.h"
 #include "daemon/analysis/communities/community_tree.h"
 #include "daemon/analysis/tables/array.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "daemon/analysis/communities/community_graph.h"
 
 #include "daemon/analysis/tables/arena.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <math.h>

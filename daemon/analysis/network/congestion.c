@@ -4,7 +4,7 @@
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "daemon/analysis/network/congestion_state.h"
 #include "daemon/analysis/tables/array.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Loads of links from pairs of vertices: see link_loads.h. */
 #include "daemon/analysis/network/link_loads.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

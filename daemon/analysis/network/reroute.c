@@ -3,8 +3,8 @@
 #include "daemon/analysis/network/reroute_graph.h"
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/saturate.h"
+#include "holter/error.h"
 #include "holter/order.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "daemon/analysis/network/topology_infer.h"
 
 #include "daemon/analysis/network/topology_inner.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/analysis/tables/saturate.h"
+#include "holter/error.h"
 #include "holter/order.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

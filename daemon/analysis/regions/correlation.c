@@ -3,7 +3,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "holter/bisect.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

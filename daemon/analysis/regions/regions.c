@@ -5,8 +5,8 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/bisect.h"
+#include "holter/error.h"
 #include "holter/order.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <math.h>

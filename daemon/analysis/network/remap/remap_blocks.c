@@ -4,7 +4,7 @@
 #include "daemon/analysis/network/remap/remap_blocks.h"
 
 #include "daemon/analysis/tables/arena.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Embedding of a grid of processes into the network, digit by digit: see remap_grid.h. */
 #include "daemon/analysis/network/remap/remap_grid.h"
 
+#include "holter/error.h"
 #include "holter/order.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <math.h>

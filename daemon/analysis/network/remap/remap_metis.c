@@ -1,7 +1,7 @@
 /* Partitions of the graph of processes by METIS, corrected to exact sizes: see remap_metis.h. */
 #include "daemon/analysis/network/remap/remap_metis.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <metis.h>

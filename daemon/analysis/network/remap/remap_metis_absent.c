@@ -2,7 +2,7 @@
  * nothing is ever split. */
 #include "daemon/analysis/network/remap/remap_metis.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 int remap_split(const struct remap_split *split, uint32_t *part, uint32_t *index)
 {

@@ -1,8 +1,8 @@
 /* The seats of a remapping problem and their distances: see remap_places.h. */
 #include "daemon/analysis/network/remap/remap_places.h"
 
+#include "holter/error.h"
 #include "holter/order.h"
-#include "include/holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

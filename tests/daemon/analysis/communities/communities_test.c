@@ -1,6 +1,6 @@
 #include "daemon/analysis/communities/communities.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/communities/communities_graphs.h"
 
 #include <setjmp.h>

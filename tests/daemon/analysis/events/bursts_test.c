@@ -1,6 +1,6 @@
 #include "daemon/analysis/events/bursts.h"
 
-#include "include/holter/size_class.h"
+#include "holter/size_class.h"
 #include "tests/daemon/analysis/events/burst_feed.h"
 #include "tests/daemon/analysis/events/bursts_plain.h"
 #include "tests/memory.h"

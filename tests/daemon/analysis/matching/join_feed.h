@@ -3,8 +3,8 @@
 #define HOLTER_TESTS_DAEMON_ANALYSIS_MATCHING_JOIN_FEED_H
 
 #include "daemon/analysis/matching/join.h"
-#include "include/holter/error.h"
-#include "include/holter/wire.h"
+#include "holter/error.h"
+#include "holter/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>

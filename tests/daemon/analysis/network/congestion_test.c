@@ -1,6 +1,6 @@
 /* States and averages of links over windows. */
 #include "daemon/analysis/network/congestion.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/congestion_plain.h"
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/networks.h"

@@ -1,6 +1,6 @@
 /* Loads of links against walking every route. */
 #include "daemon/analysis/network/link_loads.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include "daemon/analysis/network/link_loads.h"
 #include "daemon/analysis/network/measures.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

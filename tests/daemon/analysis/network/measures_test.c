@@ -1,5 +1,5 @@
 /* Measures of mappings against plain sums. */
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"

@@ -1,6 +1,6 @@
 /* Better routes against searching all routes. */
 #include "daemon/analysis/network/reroute.h"
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Networks inferred from routes and hop counts. */
 #include "daemon/analysis/network/topology_infer.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

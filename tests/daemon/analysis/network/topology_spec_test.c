@@ -1,7 +1,7 @@
 /* What networks are made from: short forms, given routes, and what is refused. */
 #include "daemon/analysis/network/topology.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <math.h>

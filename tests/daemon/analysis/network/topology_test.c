@@ -1,7 +1,7 @@
 /* Numbers, routes, names and interfaces of each kind of network. */
 #include "daemon/analysis/network/topology.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Which pairs are in contact, against plain sums of their messages. */
 #include "daemon/analysis/regions/contact.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/regions/graphs.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Process correlation against the example of PCLVis and against a plain matrix. */
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/regions/correlated.h"
 
 static struct correlation *create(uint32_t vertices, uint32_t hub, uint64_t pairs)

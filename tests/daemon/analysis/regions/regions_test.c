@@ -1,7 +1,7 @@
 /* Communication regions: partitions against a batch, and identities over time. */
 #include "daemon/analysis/regions/regions.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/regions/correlated.h"
 #include "tests/memory.h"
 

@@ -1,7 +1,7 @@
 /* Exchanging blocks: what it restores, keeps and refuses. */
 #include "daemon/analysis/network/remap/remap_blocks.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "daemon/analysis/network/remap/remap.h"
 
-#include "include/holter/error.h"
+#include "holter/error.h"
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"
