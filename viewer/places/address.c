@@ -1,12 +1,12 @@
 /* Addresses as text. */
 #include "viewer/places/address.h"
 
+#include "holter/plain_text.h"
 #include "holter/refusal.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,28 +150,15 @@ int address_parse(struct address *out, const char *text, char *why, size_t capac
 
 /* ---- writing ---- */
 
-/* A text that grows up to its capacity. */
 struct address_pen {
     char *out;
-    size_t used, capacity;
+    size_t capacity;
     char next; /* separator of the next value */
 };
 
-__attribute__((format(printf, 2, 3))) static void address_add(struct address_pen *pen,
-                                                              const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(pen->out + pen->used, pen->capacity - pen->used, format, arguments);
-    va_end(arguments);
-    pen->used += n > 0 ? (size_t)n : 0;
-    if (pen->used >= pen->capacity)
-        pen->used = pen->capacity - 1;
-}
-
 static void address_add_name(struct address_pen *pen, const char *name)
 {
-    address_add(pen, "%c%s=", pen->next, name);
+    text_append(pen->out, pen->capacity, "%c%s=", pen->next, name);
     pen->next = '&';
 }
 
@@ -187,35 +174,36 @@ static void address_add_seconds(struct address_pen *pen, const char *name, doubl
     if (end[-1] == '.')
         *--end = 0;
     address_add_name(pen, name);
-    address_add(pen, "%s", text);
+    text_append(pen->out, pen->capacity, "%s", text);
 }
 
 char *address_print(const struct address *a, char *out, size_t capacity)
 {
-    struct address_pen pen = {out, 0, capacity, '?'};
+    struct address_pen pen = {out, capacity, '?'};
     const struct place_name *place = &place_names[a->view];
     *out = 0;
-    address_add(&pen, "%s", room_names[place->room].name);
+    text_append(out, capacity, "%s", room_names[place->room].name);
     int in_path = a->alert_given && a->view == VIEW_ALERTS;
     if (in_path || a->view != room_first(place->room))
-        address_add(&pen, "/%s", place->other ? place->other : place->name);
+        text_append(out, capacity, "/%s", place->other ? place->other : place->name);
     if (in_path)
-        address_add(&pen, "/%llu", (unsigned long long)a->alert);
+        text_append(out, capacity, "/%llu", (unsigned long long)a->alert);
     if (a->alert_given && !in_path) {
         address_add_name(&pen, "alert");
-        address_add(&pen, "%llu", (unsigned long long)a->alert);
+        text_append(out, capacity, "%llu", (unsigned long long)a->alert);
     }
     if (a->select[0]) {
         address_add_name(&pen, "select");
         for (const char *c = a->select; *c; c++)
-            address_add(&pen, (unsigned char)*c <= ' ' || strchr("%&?#'\"", *c) ? "%%%02X" : "%c",
+            text_append(out, capacity,
+                        (unsigned char)*c <= ' ' || strchr("%&?#'\"", *c) ? "%%%02X" : "%c",
                         (unsigned char)*c);
     }
     address_add_seconds(&pen, "from", a->from);
     address_add_seconds(&pen, "to", a->to);
     if (a->since_start) {
         address_add_name(&pen, "sums");
-        address_add(&pen, "start");
+        text_append(out, capacity, "start");
     }
     return out;
 }
