@@ -1,12 +1,9 @@
 /* Recordings as OTF2 archives, read by the library of OTF2. */
-#include "daemon/export/export.h"
-#include "tests/daemon/export/recorded.h"
-#include "tests/directory.h"
+#include "tests/daemon/export/exported.h"
 
 #include <errno.h>
 #include <otf2/otf2.h>
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,54 +12,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char directory[DIRECTORY_ROOM], path[200];
-static struct export_source source;
-static struct content content;
-
-static void open_source(void)
-{
-    char why[300] = "";
-    assert_int_equal(tables_open(&source.tables, path, why, sizeof(why)), 0);
-    assert_int_equal(content_read(&content, path, &(struct content_options){0}, why, sizeof(why)),
-                     0);
-    source.path = path;
-    source.content = &content;
-}
-
-static void close_source(void)
-{
-    tables_close(source.tables);
-    content_finish(&content);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    assert_int_equal(directory_make(directory), 0);
-    snprintf(path, sizeof(path), "%s/job.hrec", directory);
-    recorded_make(path);
-    open_source();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_source();
-    return directory_remove(directory);
-}
-
-static void change(const char *statements)
-{
-    sqlite3 *db;
-    close_source();
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, statements, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-    open_source();
-}
 
 static void remove_archive(const char *archive)
 {
@@ -201,7 +150,7 @@ static void an_archive_is_made_once(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_archive_is_made_once),
         TEST(an_archive_has_the_phases_of_a_long_job),
