@@ -25,7 +25,7 @@ struct dumpi_facts {
 };
 
 /** Find the files, and read them once for the length, threads and communicators.
- * @param source   the .meta file, a file of a rank, or the folder of these
+ * @param source   the .meta file, or a file of a rank; import_format_find() finds it in a folder
  * @param threads  that read files; 0: one for each processor
  * @param fault    called with each fault of the files, with offsets, and with what is left out
  * @return 0; a negative error, reported: there is nothing to read */

@@ -201,23 +201,6 @@ int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
     return code != 0 || set->others == 0 ? code : dumpi_set_find_parts(set) < 0 ? -ENOMEM : 0;
 }
 
-/* The only .meta file of a directory. @return 0: there is none, or several */
-static int dumpi_set_find_meta(const char *directory, char *out, size_t capacity)
-{
-    int found = 0;
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        if (!text_ends(entry->d_name, ".meta"))
-            continue;
-        found++;
-        if (snprintf(out, capacity, "%s/%s", directory, entry->d_name) >= (int)capacity)
-            found = 2;
-    }
-    if (list != NULL)
-        closedir(list);
-    return found == 1;
-}
-
 static int dumpi_set_is_directory(const char *path)
 {
     struct stat status;
@@ -330,14 +313,12 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     char meta[4096];
     uint8_t begin[DUMPI_ASCII_LOOK];
     *out = (struct dumpi_set){0};
-    if (dumpi_set_is_directory(source)) {
-        if (!dumpi_set_find_meta(source, meta, sizeof meta)) {
-            fault_at(faults, 0, "there is not one .meta file in this directory");
-            return -ENOENT;
-        }
-    } else if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta) {
-        return -ENAMETOOLONG;
+    if (dumpi_set_is_directory(source)) { /* in which import_format_find() has found no trace */
+        fault_at(faults, 0, "there is not one .meta file in this directory");
+        return -ENOENT;
     }
+    if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta)
+        return -ENAMETOOLONG;
     size_t length = dumpi_set_begin_of(meta, begin, sizeof begin);
     out->ascii = dumpi_is_ascii(begin, length);
     int part = out->ascii || dumpi_is_file(begin, length);

@@ -423,7 +423,7 @@ static void missing_files_are_named(void **state)
     assert_true(is_dumpi(in_directory("own-0001.bin")));
     assert_false(is_dumpi(in_directory("nothing")));
     struct dumpi_trace *trace;
-    assert_int_equal(dumpi_trace_open(&trace, directory, 0, hear, NULL), 0);
+    assert_int_equal(dumpi_trace_open(&trace, in_directory("own.meta"), 0, hear, NULL), 0);
     assert_non_null(strstr(told, "files of 2 ranks are missing, the first is that of rank 2"));
     assert_int_equal(dumpi_trace_facts(trace).missing, 2);
     assert_int_equal(dumpi_trace_facts(trace).broken, 0);
