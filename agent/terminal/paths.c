@@ -37,12 +37,13 @@ static int own_directory(char *out, size_t capacity)
     return 0;
 }
 
-/** Find the first directory that contains a file of this name with this access(2). */
+/** Find the first directory that contains a file of this name with this access(2).
+ *  @param places  ended by NULL */
 static int paths_find_in(char *out, size_t capacity, const char *directory,
-                         const char *const *places, size_t count, const char *name, int mode)
+                         const char *const *places, const char *name, int mode)
 {
-    for (size_t i = 0; i < count; i++) {
-        int n = snprintf(out, capacity, "%s%s/%s", directory, places[i], name);
+    for (; *places != NULL; places++) {
+        int n = snprintf(out, capacity, "%s%s/%s", directory, *places, name);
         if (n < 0 || (size_t)n >= capacity)
             return -HOLTER_ERANGE;
         if (access(out, mode) == 0)
@@ -53,10 +54,9 @@ static int paths_find_in(char *out, size_t capacity, const char *directory,
 
 int paths_program_from(char *out, size_t capacity, const char *directory, const char *program)
 {
-    static const char *const places[] = {"",           "/../agent",      "/../daemon",
-                                         "/../viewer", "/../lib/holter", "/../../bin"};
-    return paths_find_in(out, capacity, directory, places, sizeof places / sizeof *places, program,
-                         X_OK);
+    static const char *const places[] = {
+        "", "/../agent", "/../daemon", "/../viewer", "/../lib/holter", "/../../bin", NULL};
+    return paths_find_in(out, capacity, directory, places, program, X_OK);
 }
 
 int paths_program(char *out, size_t capacity, const char *program)
@@ -89,17 +89,16 @@ int paths_holter(char *out, size_t capacity)
 int paths_probe_from(char *out, size_t capacity, const char *directory, const char *libdir,
                      enum mpi_flavour flavour)
 {
-    static const char *const places[] = {"", "/probe", "/../lib/holter"};
-    static const char *const own[] = {""};
+    static const char *const places[] = {"", "/probe", "/../lib/holter", NULL};
+    static const char *const own[] = {"", NULL};
     const char *name = flavour == MPI_FLAVOUR_OPENMPI ? "libholter-openmpi.so"
                        : flavour == MPI_FLAVOUR_MPICH ? "libholter-mpich.so"
                                                       : NULL;
     if (name == NULL)
         return -ENOENT;
     if (libdir != NULL && libdir[0] != '\0')
-        return paths_find_in(out, capacity, libdir, own, 1, name, R_OK);
-    return paths_find_in(out, capacity, directory, places, sizeof places / sizeof *places, name,
-                         R_OK);
+        return paths_find_in(out, capacity, libdir, own, name, R_OK);
+    return paths_find_in(out, capacity, directory, places, name, R_OK);
 }
 
 int paths_probe(char *out, size_t capacity, enum mpi_flavour flavour)
