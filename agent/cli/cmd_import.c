@@ -281,14 +281,12 @@ static int run_pairs(const struct importing *i)
 
 static int run_trace(const struct importing *i)
 {
-    struct import_options options = {.source = i->file,
-                                     .output = i->output,
-                                     .topology = i->topology,
-                                     .window_ns = i->window_ns,
-                                     .threads = i->threads,
-                                     .hosts = i->hosts,
-                                     .per_node = (uint32_t)i->per_node};
-    return import_trace(&options, i->format);
+    const struct trace_wishes asked = {.window_ns = i->window_ns,
+                                       .threads = (unsigned)i->threads,
+                                       .per_node = (uint32_t)i->per_node,
+                                       .hosts = i->hosts,
+                                       .network_source = i->topology};
+    return import_trace(i->output, i->file, i->format, &asked);
 }
 
 static int cmd_import_run(const struct importing *i)

@@ -32,11 +32,10 @@ static void import_trace_on_fault(void *user, const char *text)
     terminal_print("import: %s", text);
 }
 
-static void import_trace_print_head(const struct import_options *options, uint64_t ranks,
-                                    uint64_t hosts, const struct trace_counts *counts,
-                                    uint64_t window_ns)
+static void import_trace_print_head(const char *output, uint64_t ranks, uint64_t hosts,
+                                    const struct trace_counts *counts, uint64_t window_ns)
 {
-    printf("%s: %s on %s, %s of %s\n", options->output, quantity_things(ranks, "rank").text,
+    printf("%s: %s on %s, %s of %s\n", output, quantity_things(ranks, "rank").text,
            quantity_things(hosts, "host").text, quantity_things(counts->windows, "window").text,
            quantity_duration((double)window_ns).text);
 }
@@ -74,9 +73,9 @@ static int is_wrong(const struct trace_counts *counts)
 }
 
 /* These print a summary. @return the exit status */
-static int print_otf2(const struct import_options *options, const struct import_otf2_counts *c)
+static int print_otf2(const char *output, const struct import_otf2_counts *c)
 {
-    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
+    import_trace_print_head(output, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
     if (c->definitions_broken)
         printf("  broken       definitions: what is missing in them is not imported\n");
@@ -102,10 +101,10 @@ static int print_otf2(const struct import_options *options, const struct import_
     return is_wrong(&c->counts) || c->definitions_broken;
 }
 
-static int print_dumpi(const struct import_options *options, const struct dumpi_counts *c)
+static int print_dumpi(const char *output, const struct dumpi_counts *c)
 {
     const struct dumpi_facts *f = &c->facts;
-    import_trace_print_head(options, f->ranks, c->hosts, &c->counts, c->window_ns);
+    import_trace_print_head(output, f->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  calls        %" PRIu64 " in %" PRIu32 " files of version %d.%d.%d\n", f->calls,
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
@@ -123,9 +122,9 @@ static int print_dumpi(const struct import_options *options, const struct dumpi_
            f->too_many;
 }
 
-static int print_csv(const struct import_options *options, const struct import_csv_counts *c)
+static int print_csv(const char *output, const struct import_csv_counts *c)
 {
-    import_trace_print_head(options, c->ranks, c->hosts, &c->counts, c->window_ns);
+    import_trace_print_head(output, c->ranks, c->hosts, &c->counts, c->window_ns);
     printf("  rows         %" PRIu64 "\n", c->rows);
     if (c->world > c->ranks)
         printf("  unnamed      %" PRIu32 " of %" PRIu32 " ranks are in no row\n",
@@ -142,35 +141,21 @@ static int print_csv(const struct import_options *options, const struct import_c
     return is_wrong(&c->counts) || c->bad > 0 || c->broken;
 }
 
-/* Prepare the options that all formats have. @return 0, or 1 after printing an error */
-static int import_trace_begin(struct importing *i, const struct import_options *options)
+int import_trace(const char *output, const char *source, enum import_format format,
+                 const struct trace_wishes *asked)
 {
-    progress_begin(&i->progress, "import");
-    i->network = (struct topology_file){.topology = NULL};
-    if (options->topology != NULL &&
-        topology_file_given(&i->network, options->topology, network_input_report, "import") != 0)
-        return 1;
-    i->wishes = (struct trace_wishes){.window_ns = options->window_ns,
-                                      .threads = (unsigned)options->threads,
-                                      .per_node = options->per_node,
-                                      .hosts = options->hosts,
-                                      .network = i->network.topology,
-                                      .network_source = options->topology,
-                                      .on_progress = import_trace_on_progress,
-                                      .fault = import_trace_on_fault,
-                                      .user = i};
-    return 0;
-}
-
-int import_trace(const struct import_options *options, enum import_format format)
-{
-    const char *const output = options->output, *const source = options->source;
-    struct importing i;
+    struct importing i = {.wishes = *asked};
     struct import_otf2_counts otf2;
     struct dumpi_counts dumpi;
     struct import_csv_counts csv;
-    if (import_trace_begin(&i, options) != 0)
+    progress_begin(&i.progress, "import");
+    if (asked->network_source != NULL &&
+        topology_file_given(&i.network, asked->network_source, network_input_report, "import") != 0)
         return 1;
+    i.wishes.network = i.network.topology;
+    i.wishes.on_progress = import_trace_on_progress;
+    i.wishes.fault = import_trace_on_fault;
+    i.wishes.user = &i;
     int code = format == IMPORT_OTF2    ? import_otf2(output, source, &i.wishes, &otf2)
                : format == IMPORT_DUMPI ? dumpi_import(output, source, &i.wishes, &dumpi)
                                         : import_csv(output, source, &i.wishes, &csv);
@@ -178,7 +163,7 @@ int import_trace(const struct import_options *options, enum import_format format
     topology_file_finish(&i.network);
     if (code != 0)
         return 1;
-    return format == IMPORT_OTF2    ? print_otf2(options, &otf2)
-           : format == IMPORT_DUMPI ? print_dumpi(options, &dumpi)
-                                    : print_csv(options, &csv);
+    return format == IMPORT_OTF2    ? print_otf2(output, &otf2)
+           : format == IMPORT_DUMPI ? print_dumpi(output, &dumpi)
+                                    : print_csv(output, &csv);
 }
