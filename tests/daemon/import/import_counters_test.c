@@ -4,6 +4,7 @@
 #include "holter/error.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
+#include "tests/told.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,17 +17,6 @@
 // clang-format off
 #include <cmocka.h>
 // clang-format on
-
-struct told {
-    char text[4000];
-};
-
-static void tell(void *user, const char *text)
-{
-    struct told *told = user;
-    size_t used = strlen(told->text);
-    snprintf(told->text + used, sizeof(told->text) - used, "%s\n", text);
-}
 
 /* ---- the counters of Blue Gene/P ------------------------------------------------- */
 

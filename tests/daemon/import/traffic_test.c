@@ -5,6 +5,7 @@
 #include "holter/wire.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
+#include "tests/told.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,17 +18,6 @@
 // clang-format off
 #include <cmocka.h>
 // clang-format on
-
-struct told {
-    char text[4000];
-};
-
-static void tell(void *user, const char *text)
-{
-    struct told *told = user;
-    size_t used = strlen(told->text);
-    snprintf(told->text + used, sizeof(told->text) - used, "%s\n", text);
-}
 
 static struct pairs read_text(const char *text)
 {

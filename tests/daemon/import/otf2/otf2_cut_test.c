@@ -5,6 +5,7 @@
 #include "tests/daemon/import/otf2/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
+#include "tests/told.h"
 
 #include <fcntl.h>
 #include <otf2/otf2.h>
@@ -26,18 +27,11 @@ enum { R_SEND, R_RECV, REGIONS };
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], events[128], recording[64];
-    char told[4000];
+    struct told told;
     long size; /* of the events of rank 0 */
     struct import_otf2_counts counts;
     struct recorded_sums sums;
 };
-
-static void fault(void *user, const char *text)
-{
-    struct bed *bed = user;
-    size_t used = strlen(bed->told);
-    snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
-}
 
 /* Rank 0 sends 100, 101, 102 ... bytes to rank 1. @return the time of the last record */
 static uint64_t write_events(OTF2_Archive *archive)
@@ -105,9 +99,9 @@ static void begin(struct bed *bed)
 
 static void import_it(struct bed *bed)
 {
-    struct trace_wishes wishes = {.threads = 1, .fault = fault, .user = bed};
+    struct trace_wishes wishes = {.threads = 1, .fault = tell, .user = &bed->told};
     remove(bed->recording);
-    bed->told[0] = '\0';
+    bed->told.text[0] = '\0';
     assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
     recorded_sums_read(&bed->sums, bed->recording);
 }
@@ -131,14 +125,14 @@ static void what_comes_before_a_cut_is_imported_once(void **state)
     (void)state;
     begin(bed);
     import_it(bed);
-    assert_string_equal(bed->told, "");
+    assert_string_equal(bed->told.text, "");
     assert_int_equal(check_first_messages(bed), MESSAGES);
     for (size_t i = 0; i < sizeof(shorter) / sizeof(shorter[0]); i++) {
         assert_int_equal(truncate(bed->events, bed->size - shorter[i]), 0);
         import_it(bed);
         assert_int_equal(bed->counts.counts.failed_streams, 1);
-        assert_non_null(strstr(bed->told, "traces/0.evt: after event "));
-        assert_non_null(strstr(bed->told, ", before byte "));
+        assert_non_null(strstr(bed->told.text, "traces/0.evt: after event "));
+        assert_non_null(strstr(bed->told.text, ", before byte "));
         assert_true(check_first_messages(bed) <= before);
         before = bed->sums.sent;
     }
@@ -165,8 +159,8 @@ static void events_that_are_missing_in_the_middle_are_reported(void **state)
     close(fd);
     import_it(bed);
     assert_int_equal(bed->counts.counts.failed_streams, 1);
-    assert_non_null(strstr(bed->told, "traces/0.evt: after event "));
-    assert_non_null(strstr(bed->told, "fewer events than the definitions state: 90000"));
+    assert_non_null(strstr(bed->told.text, "traces/0.evt: after event "));
+    assert_non_null(strstr(bed->told.text, "fewer events than the definitions state: 90000"));
     assert_in_range(bed->sums.sent, MESSAGES / 2, MESSAGES - 1);
     directory_remove(bed->directory);
 }

@@ -3,6 +3,7 @@
 #include "holter/error.h"
 #include "tests/daemon/import/otf2/otf2_history.h"
 #include "tests/directory.h"
+#include "tests/told.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,18 +24,12 @@
 #define STREAMS 4u
 
 struct bed {
-    char directory[DIRECTORY_ROOM], archive[80], told[2000];
+    char directory[DIRECTORY_ROOM], archive[80];
+    struct told told;
     struct otf2_process *process;
     struct event batch[TRACE_BATCH];
     uint64_t events[STREAMS], digest[STREAMS];
 };
-
-static void fault(void *user, const char *text)
-{
-    struct bed *bed = user;
-    size_t used = strlen(bed->told);
-    snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
-}
 
 static void begin_plan(struct bed *bed, const struct history_plan *plan)
 {
@@ -67,8 +62,8 @@ static void start(struct bed *bed)
 {
     memset(bed->events, 0, sizeof(bed->events));
     memset(bed->digest, 0, sizeof(bed->digest));
-    bed->told[0] = '\0';
-    assert_int_equal(otf2_process_start(&bed->process, bed->archive, 1, fault, bed), 0);
+    bed->told.text[0] = '\0';
+    assert_int_equal(otf2_process_start(&bed->process, bed->archive, 1, tell, &bed->told), 0);
 }
 
 static void stop(struct bed *bed)
@@ -124,7 +119,7 @@ static void replace_readers(uint32_t threads)
         read_all(&bed, deadly[i]);
         assert_memory_equal(bed.digest, digest, sizeof(digest));
         assert_int_equal(otf2_process_reports(bed.process)[1].totals.events, events);
-        assert_string_equal(bed.told, "");
+        assert_string_equal(bed.told.text, "");
         stop(&bed);
     }
     directory_remove(bed.directory);
@@ -176,7 +171,7 @@ static void lose_streams(uint32_t threads)
     for (uint32_t s = 0; s < STREAMS && threads == 1; s++)
         assert_true(ended[s] < 0 || bed.digest[s] == digest[s]);
     assert_int_equal(ended[0] < 0 || ended[1] < 0 || ended[2] < 0 || ended[3] < 0,
-                     strstr(bed.told, "libotf2 crashed on it") != NULL);
+                     strstr(bed.told.text, "libotf2 crashed on it") != NULL);
     stop(&bed);
     directory_remove(bed.directory);
 }
@@ -218,7 +213,7 @@ static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
     while ((count = read_some(&bed, 1)) > 0)
         continue;
     assert_int_equal(count, -HOLTER_ECORRUPT);
-    assert_non_null(strstr(bed.told, "/history/1.evt: "));
+    assert_non_null(strstr(bed.told.text, "/history/1.evt: "));
     stop(&bed);
     directory_remove(bed.directory);
 }
@@ -250,7 +245,7 @@ static unsigned long mib_of_archive(int no_definitions)
                                 .no_definitions = no_definitions};
     struct bed bed;
     begin_plan(&bed, &plan);
-    assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, fault, &bed), 0);
+    assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, tell, &bed.told), 0);
     for (uint32_t s = 0; s < HISTORY_RANKS * 4; s++)
         assert_true(otf2_process_next(bed.process, s, UINT64_MAX, bed.batch) >= 0);
     unsigned long mib = max_mib(otf2_process_reader(bed.process));

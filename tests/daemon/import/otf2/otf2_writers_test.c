@@ -5,6 +5,7 @@
 #include "tests/daemon/import/otf2/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
+#include "tests/told.h"
 
 #include <otf2/otf2.h>
 #include <setjmp.h>
@@ -30,7 +31,8 @@ static const char *const names_of_tau[REGIONS] = {"MPI_Ssend()", "MPI_Mrecv()  [
                                                   "other"};
 
 struct bed {
-    char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64], told[2000];
+    char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64];
+    struct told told;
     OTF2_Archive *writing;
     OTF2_EvtWriter *events[RANKS];
     uint64_t time, no_length;
@@ -44,13 +46,6 @@ struct bed {
     struct import_otf2_counts counts;
     struct recorded_sums sums;
 };
-
-static void fault(void *user, const char *text)
-{
-    struct bed *bed = user;
-    size_t used = strlen(bed->told);
-    snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
-}
 
 static void begin(struct bed *bed)
 {
@@ -133,7 +128,7 @@ static void write_places(const struct bed *bed, OTF2_GlobalDefWriter *d)
 
 static void import_it(struct bed *bed)
 {
-    struct trace_wishes wishes = {.threads = 2, .fault = fault, .user = bed};
+    struct trace_wishes wishes = {.threads = 2, .fault = tell, .user = &bed->told};
     for (uint32_t r = 0; r < RANKS; r++)
         good(OTF2_Archive_CloseEvtWriter(bed->writing, bed->events[r]));
     good(OTF2_Archive_CloseEvtFiles(bed->writing));
@@ -163,14 +158,14 @@ static void import_it(struct bed *bed)
 static void import_told(struct bed *bed, const char *what)
 {
     import_it(bed);
-    assert_non_null(strstr(bed->told, what));
-    assert_ptr_equal(strchr(bed->told, '\n'), bed->told + strlen(bed->told) - 1);
+    assert_non_null(strstr(bed->told.text, what));
+    assert_ptr_equal(strchr(bed->told.text, '\n'), bed->told.text + strlen(bed->told.text) - 1);
 }
 
 static void import_well(struct bed *bed)
 {
     import_it(bed);
-    assert_string_equal(bed->told, "");
+    assert_string_equal(bed->told.text, "");
 }
 
 /* ---- tests ----------------------------------------------------------------- */
@@ -464,9 +459,9 @@ static void records_far_beyond_the_end_are_counted_and_reported(void **state)
     import_it(bed);
     assert_int_equal(bed->counts.counts.matched, 1000);
     assert_int_equal(bed->counts.counts.lost, 3);
-    assert_non_null(strstr(bed->told, "t.hrec: 3 records are none, or far beyond the end"));
-    assert_non_null(strstr(bed->told, "is of rank 0, at 4611686017."));
-    assert_ptr_equal(strchr(bed->told, '\n'), bed->told + strlen(bed->told) - 1);
+    assert_non_null(strstr(bed->told.text, "t.hrec: 3 records are none, or far beyond the end"));
+    assert_non_null(strstr(bed->told.text, "is of rank 0, at 4611686017."));
+    assert_ptr_equal(strchr(bed->told.text, '\n'), bed->told.text + strlen(bed->told.text) - 1);
     directory_remove(bed->directory);
 }
 
