@@ -1,5 +1,6 @@
 /* holter view: becomes holter-view; of recordings, runs it beside daemons that replay them. */
 #include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
 #include "agent/cli/view_recordings.h"
 #include "agent/terminal/paths.h"
 #include "agent/terminal/terminal.h"
@@ -98,15 +99,20 @@ static const char *cmd_view_address(int argc, char **argv)
  * @return the exit status, where the viewer was not started */
 static int cmd_view_fleet(const char *viewer, const char *address, int argc, char **argv)
 {
-    char endpoint[PATH_MAX], named[PATH_MAX], why[512], socket_text[16];
+    static const uint64_t no_bound = 0;
+    struct dial dial = {.command = "view", .waits_ns = &no_bound};
+    char named[PATH_MAX], why[512], socket_text[16];
     const char *job = fleet_address_job(address);
     for (int i = 1; i < argc; i++) {
         const char *given = cmd_view_value(argv + i, "--job", strlen("--j"));
         job = given != NULL && given[0] != '\0' ? given : job;
+        if (cmd_view_is_option(argv[i], "--snapshot", strlen("--sn")))
+            dial.waits_ns = NULL;
     }
     if (job != NULL && fleet_address_set_job(address, job, named, sizeof named) == 0)
         address = named;
-    const int code = fleet_find(address, endpoint, sizeof endpoint, why, sizeof why);
+    snprintf(dial.fleet, sizeof dial.fleet, "%s", address);
+    const int code = dial_find_job(&dial, why, sizeof why);
     if (code != 0) {
         terminal_print("view: %s", why);
         return code == -HOLTER_EUSAGE ? 2 : 1;
@@ -117,7 +123,7 @@ static int cmd_view_fleet(const char *viewer, const char *address, int argc, cha
     memcpy(all, argv, (size_t)argc * sizeof *all);
     char **next = all + argc;
     *next++ = "--connect"; /* the last one counts */
-    *next++ = endpoint;
+    *next++ = dial.endpoint;
     if (job != NULL) {
         *next++ = "--job";
         *next++ = (char *)job;

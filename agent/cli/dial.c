@@ -19,8 +19,7 @@
 #define FLEET_ASK_NS UINT64_C(1000000000)
 #define FLEET_JOB_NS UINT64_C(500000000) /* between two questions for a job that is to come */
 
-/* Ask the fleet for the endpoint, again and again where a job that is to come is waited for. */
-static int dial_find_job(struct dial *dial, char *why, size_t capacity)
+int dial_find_job(struct dial *dial, char *why, size_t capacity)
 {
     const uint64_t begun = clock_mono_ns(), *most = dial->waits_ns;
     int code, is_reported = 0;

@@ -40,6 +40,10 @@ struct dial {
  *  @return -1 to go on, or the exit status after printing an error */
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
+/** Ask the fleet for the endpoint, again and again where a job that is to come is waited for.
+ *  @param dial  of which command, fleet and waits_ns are set @return as fleet_find() */
+int dial_find_job(struct dial *dial, char *why, size_t capacity);
+
 /** The job that a command is about: the one given by its option, else that of the fleet's address.
  *  @param job  NULL: none was given @return NULL: any */
 const char *dial_job(const struct dial *dial, const char *job);

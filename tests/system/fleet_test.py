@@ -515,11 +515,15 @@ class Fleets(unittest.TestCase):
         path = os.path.join(self.place.output, 'one.hrec')
         clients = [self.place.tap('-c', fleet.url, '--topic', 'job', '--until-end'),
                    self.place.holter('record', '-c', fleet.url, '-o', path)]
-        for client in clients:
+        page = self.place.holter('top', '-c', fleet.url, '--once', '--timeout', lab.PATIENCE)
+        view = self.place.holter('view', '-c', fleet.url)
+        for client in (*clients, page, view):
             lab.wait_for(lambda client=client: 'no job is held by a daemon of the fleet; waiting' in client.err(), 'a client that waits')
         none = self.place.tap('-c', fleet.url, '--for', '0.1').finish()
         self.assertEqual(1, none.status, none)
+        view.kill(signal.SIGTERM)
         fleet.start_job('one', '1')
+        self.assertIn('one.', page.finish().out)
         lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns') and clients[0].out() and os.path.exists(path), 'a window')
         self.assertEqual(0, fleet.end_job('one').status)
         for client in clients:

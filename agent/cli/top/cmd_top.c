@@ -319,7 +319,9 @@ static int cmd_top_run(struct top *top)
 
 int cmd_top(int argc, char **argv)
 {
-    struct top top = {.dial = {.role = ROLE_VIEWER, .job = &top.job}, .signals = -1};
+    struct top top = {
+        .dial = {.role = ROLE_VIEWER, .job = &top.job, .waits_ns = &top.dial.patience_ns},
+        .signals = -1};
     int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
         return status;
