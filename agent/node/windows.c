@@ -132,11 +132,12 @@ static int windows_collect_ranks(struct windows *windows, uint64_t now_ns)
     return closed;
 }
 
-/* Daemon time turned out to be later than thought, and the open window to be over: it ends now. */
-static int windows_jumped_over_end(const struct windows *windows, uint64_t now_ns)
+/* Daemon time turned out to be later than thought, and the open window to be over, or much earlier:
+ * it ends now. */
+static int windows_jumped_from_open(const struct windows *windows, uint64_t now_ns)
 {
     return windows->census->jobs != NULL && windows->clock.jumps != windows->jumps &&
-           windows_end_of_open(windows) <= now_ns;
+           (windows_end_of_open(windows) <= now_ns || windows_are_ahead(windows, now_ns));
 }
 
 void windows_drain(struct windows *windows, const struct drain_clocks *clocks, int must)
@@ -166,7 +167,7 @@ static void windows_drain_if_due(struct windows *windows, const struct drain_clo
 int windows_process(struct windows *windows, uint64_t now_ns)
 {
     int committed = windows_collect_ranks(windows, now_ns);
-    if (windows_jumped_over_end(windows, now_ns)) {
+    if (windows_jumped_from_open(windows, now_ns)) {
         windows_close_all(windows, now_ns, now_ns, 0);
         committed = 1;
     }

@@ -156,6 +156,14 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
     }
 }
 
+/* Daemon time was set back, as that of a daemon that was started after the clock of its machine
+ * was: the open window would not end before that time has come again. */
+int windows_are_ahead(const struct windows *windows, uint64_t now_ns)
+{
+    return windows->window * windows->length_ns >
+           daemon_clock_at(&windows->clock, now_ns) + WINDOWS_AHEAD_NS;
+}
+
 /* Number of the window after this one, whose end is given in daemon time. */
 void windows_open_next(struct windows *windows, uint64_t end_daemon_ns, uint64_t now_ns)
 {
@@ -166,7 +174,8 @@ void windows_open_next(struct windows *windows, uint64_t end_daemon_ns, uint64_t
     }
     if (windows->clock.jumps != windows->jumps) {
         uint64_t current = daemon_clock_at(&windows->clock, now_ns) / windows->length_ns;
-        windows->window = current > windows->window ? current : windows->window;
+        if (current > windows->window || windows_are_ahead(windows, now_ns))
+            windows->window = current;
         windows->jumps = windows->clock.jumps;
     }
 }

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_ENDED_JOBS 64u /* ended jobs that viewers can still ask for */
+#define AHEAD_NS UINT64_C(10000000000) /* a recording that ends so much later is not continued */
+#define MAXIMUM_ENDED_JOBS 64u         /* ended jobs that viewers can still ask for */
 
 struct entry {
     struct job *job;
@@ -252,6 +253,19 @@ static void jobs_drop_ended(struct jobs *jobs)
 
 /* ---- adding -------------------------------------------------------------- */
 
+/* @return NULL: the recording can be continued */
+static const char *jobs_why_not_continued(const struct jobs *jobs, const char *path)
+{
+    const uint64_t window_ns = jobs->options.job.window_ns;
+    uint64_t newest = 0;
+    if (recording_has_other_windows(path, window_ns))
+        return "its windows have another length now";
+    if (recording_find_last(path, "totals", "window", &newest) == 0 &&
+        newest * window_ns > jobs->now_ns + AHEAD_NS)
+        return "the clock was set back";
+    return NULL;
+}
+
 /* @param message  its first one
  * @param follows  it follows another job of its id, whose recording is not continued */
 static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance,
@@ -267,9 +281,9 @@ static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance,
         exists = 0;
         code = recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path));
     }
-    if (code == 0 && exists && recording_has_other_windows(path, jobs->options.job.window_ns)) {
-        log_warn("job %s: its windows have another length now: %s is not continued", job_id(job),
-                 path);
+    const char *why = code == 0 && exists ? jobs_why_not_continued(jobs, path) : NULL;
+    if (why != NULL) {
+        log_warn("job %s: %s: %s is not continued", job_id(job), why, path);
         exists = 0;
         code = recording_choose_new(jobs->options.record, job_id(job), path, sizeof(path));
     }

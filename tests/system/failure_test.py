@@ -21,6 +21,7 @@ import unittest
 import checks
 import lab
 import recording
+from fleet import Fleet
 
 
 TEXT = 'one line\nanother\n' * 1000
@@ -235,6 +236,24 @@ class Holter(Failure):
         self.until_watched(job, 3)
         self.let_go(job)
         self.stop_daemon(second)
+        self.recorded_truth()
+        self.clean()
+
+    def test_daemon_restarted_after_the_clock_was_set_back_goes_on(self):
+        daemon = self.place.daemon(env=Fleet.ahead(3600))
+        job = self.start_job()
+        lab.wait_for(self.something_recorded, 'a recording')
+        daemon.kill()
+        daemon.finish()
+        second = self.place.daemon()
+        tapped = self.place.tap('--topic', 'totals', '--no-snapshot', '--count', 4).finish()
+        self.assertEqual(0, tapped.status, tapped)
+        totals = lab.stream_messages(tapped.out)
+        self.assertEqual(0, totals[-1]['late'], totals)
+        self.assertLess(abs(totals[-1]['window'] * totals[-1]['length_ns'] - time.time_ns()), 60e9)
+        self.let_go(job)
+        self.stop_daemon(second)
+        self.assertIn('the clock was set back', second.err())
         self.recorded_truth()
         self.clean()
 
