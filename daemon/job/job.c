@@ -313,6 +313,11 @@ void job_finish(struct job *job, uint64_t now_ns)
     job_publish_changes(job, now_ns);
 }
 
+int job_expects_agent(const struct job *job, uint64_t instance)
+{
+    return job_nodes_expect_agent(&job->nodes, instance) != NULL;
+}
+
 void job_release_agent(struct job *job, uint64_t instance, uint64_t missing)
 {
     const struct job_losses losses = {.windows =

@@ -101,6 +101,9 @@ int job_accept_window(struct job *job, uint64_t instance, const struct wire_wind
 int job_accept_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
                         uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
+/** Does the agent report a node of the job, whose last window has not come, and has not left? */
+int job_expects_agent(const struct job *job, uint64_t instance);
+
 /** The agent has left in order: no window of it follows.
  *  @param missing  messages that it has sent and that never came: what is missing of a node whose
  *                  end was not reported counts as lost */

@@ -110,11 +110,17 @@ void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int fin
         nodes->active++;
 }
 
+struct job_node *job_nodes_expect_agent(const struct job_nodes *nodes, uint64_t instance)
+{
+    const uint32_t at = job_nodes_find_node(nodes, instance);
+    struct job_node *node = at == KEY_NONE ? NULL : nodes->list[at];
+    return node == NULL || node->instance != instance || node->final || node->left ? NULL : node;
+}
+
 uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing)
 {
-    uint32_t at = job_nodes_find_node(nodes, instance);
-    struct job_node *node = at == KEY_NONE ? NULL : nodes->list[at];
-    if (node == NULL || node->instance != instance || node->final || node->left)
+    struct job_node *node = job_nodes_expect_agent(nodes, instance);
+    if (node == NULL)
         return 0;
     if (missing == 0) {
         job_nodes_set_final(nodes, node, 1);

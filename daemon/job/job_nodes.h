@@ -70,6 +70,9 @@ int job_nodes_mark_active(struct job_nodes *nodes, struct job_node *node, uint64
 void job_nodes_mark_lost(struct job_nodes *nodes, struct job_node *node);
 void job_nodes_set_final(struct job_nodes *nodes, struct job_node *node, int final);
 
+/** The node whose last window the agent is still expected to report. @return NULL: none */
+struct job_node *job_nodes_expect_agent(const struct job_nodes *nodes, uint64_t instance);
+
 /** Its agent has left in order. A node whose last window is not known to be its last one, and of
  * whose agent messages are missing, stays without its end: its row counts them as dropped.
  *  @param missing  numbers of the agent that no message came of

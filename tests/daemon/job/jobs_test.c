@@ -1,6 +1,7 @@
 /* All jobs of a daemon: its counts; jobs of a fleet that another daemon resumes. */
 #include "daemon/job/jobs.h"
 
+#include "daemon/job/job_state.h"
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
 #include "tests/directory.h"
@@ -171,6 +172,26 @@ what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ende
         assert_int_equal(job_state(jobs_find(jobs, "job.2")), state_of_others);
         jobs_destroy(jobs, 1000 * S);
     }
+}
+
+/* It is not known whose they were. */
+static void what_an_agent_of_several_jobs_could_not_send_counts_once(void **state)
+{
+    struct jobs *jobs = create_jobs(30 * S);
+    uint64_t dropped = 0;
+    (void)state;
+    begin_run(jobs, 0, 1, 1, 100 * S);
+    begin_run(jobs, 1, 1, 1, 100 * S);
+    report_window(jobs, "job.0", 2, 0);
+    report_window(jobs, "job.1", 3, 0);
+    jobs_release_agent(jobs, 1, 3 + 5);
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t of_job = jobs_at(jobs, i)->nodes.list[0]->row.windows_dropped;
+        assert_true(of_job > 0);
+        dropped += of_job;
+    }
+    assert_int_equal(dropped, 5);
+    jobs_destroy(jobs, 1000 * S);
 }
 
 /* It is the oldest of them, but viewers still look at it. */
@@ -503,6 +524,7 @@ int main(void)
         cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
         cmocka_unit_test(a_job_that_is_abandoned_is_gone_and_publishes_nothing_more),
         cmocka_unit_test(counts_do_not_fall_when_jobs_that_have_ended_are_dropped),
+        cmocka_unit_test(what_an_agent_of_several_jobs_could_not_send_counts_once),
         cmocka_unit_test(
             what_an_agent_of_several_jobs_could_not_send_is_lost_to_those_that_have_not_ended),
         cmocka_unit_test(a_recording_is_continued_only_with_windows_of_the_same_length),
