@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "fleet-servers"
+#define NATS_REFUSALS 3u /* in a row, which are logged */
 
 static const char *const bucket_kinds[] = {[FLEET_LEASES] = "leases", [FLEET_JOBS] = "jobs"};
 
@@ -109,11 +110,23 @@ int fleet_nats_get(struct fleet_nats *nats, enum fleet_bucket bucket, const char
     return bucket_read(nats, bucket, key, out, &revision);
 }
 
+/* Limits of a bucket would keep jobs from being held, without a word. A value that could not be
+ * made may have been there, and have expired since: that is rare. */
+static void bucket_note_refusal(struct fleet_nats *nats, enum fleet_bucket bucket, int refused)
+{
+    nats->refusals[bucket] = refused ? nats->refusals[bucket] + 1 : 0;
+    if (nats->refusals[bucket] == NATS_REFUSALS)
+        log_warn("%.200s: the bucket holter_%s_%s takes no further job: see its limits",
+                 nats->options.servers, nats->cluster, bucket_kinds[bucket]);
+}
+
 int fleet_nats_put(struct fleet_nats *nats, const char *job, const char *value)
 {
     char key[NATS_JOB_BYTES];
     fleet_nats_key(job, key);
-    return kvStore_PutString(NULL, nats->buckets[FLEET_JOBS], key, value) == NATS_OK ? 0 : -EAGAIN;
+    const natsStatus s = kvStore_PutString(NULL, nats->buckets[FLEET_JOBS], key, value);
+    bucket_note_refusal(nats, FLEET_JOBS, s == NATS_ERR);
+    return s == NATS_OK ? 0 : -EAGAIN;
 }
 
 /* kvStore_Delete() would leave a mark in its place, which is listed as a value: one for each job
@@ -196,7 +209,8 @@ void fleet_jobs_finish(struct fleet_jobs *jobs)
 
 /* ---- leases ---------------------------------------------------------------- */
 
-/* A call that was not answered may have been executed: then the value is ours. */
+/* A call that was not answered may have been executed: then the value is ours.
+ * @param otherwise  returned for another value; where that is -EEXIST, -EAGAIN for none */
 static int bucket_is_ours(struct fleet_nats *nats, const char *key, const char *value,
                           uint64_t *revision, int otherwise)
 {
@@ -205,7 +219,7 @@ static int bucket_is_ours(struct fleet_nats *nats, const char *key, const char *
     if (bucket_read(nats, FLEET_LEASES, key, now, &found) != 0)
         return -EAGAIN;
     if (strcmp(now, value) != 0)
-        return otherwise;
+        return found == 0 && otherwise == -EEXIST ? -EAGAIN : otherwise;
     *revision = found;
     return 0;
 }
@@ -216,9 +230,11 @@ int fleet_nats_acquire(struct fleet_nats *nats, const char *job, const char *val
 {
     char key[NATS_JOB_BYTES];
     fleet_nats_key(job, key);
-    if (kvStore_CreateString(revision, nats->buckets[FLEET_LEASES], key, value) == NATS_OK)
+    const natsStatus s = kvStore_CreateString(revision, nats->buckets[FLEET_LEASES], key, value);
+    int code = s == NATS_OK ? 0 : bucket_is_ours(nats, key, value, revision, -EEXIST);
+    bucket_note_refusal(nats, FLEET_LEASES, s == NATS_ERR && code == -EAGAIN);
+    if (s == NATS_OK)
         return 0;
-    int code = bucket_is_ours(nats, key, value, revision, -EEXIST);
     return code == 0 ? fleet_nats_renew(nats, job, value, revision) : code;
 }
 

@@ -31,6 +31,8 @@ struct fleet_nats {
     int64_t read_ms;
     kvStore *buckets[2]; /* by enum fleet_bucket */
     int is_missing[2];   /* the same: it was deleted, which was logged; of the thread that lists */
+    unsigned
+        refusals[2]; /* the same: values in a row that it has refused; of the thread of leases */
     natsSubscription *control_subscription;
     natsConnection *clock; /* of questions and answers about the clock, see fleet_nats_clock.c */
     natsSubscription *clock_subscriptions[3];

@@ -358,6 +358,21 @@ class Fleets(unittest.TestCase):
         self.check_job(fleet, 'one')
         self.finish(fleet)
 
+    def test_a_bucket_whose_limits_keep_a_job_from_being_held_is_named(self):
+        fleet = Fleet(self.place)
+        fleet.publish('$JS.API.STREAM.CREATE.KV_holter_default_leases', json.dumps(
+            {'name': 'KV_holter_default_leases', 'subjects': ['$KV.holter_default_leases.>'], 'retention': 'limits', 'storage': 'file',
+             'max_msgs_per_subject': 1, 'max_msgs': 1, 'discard': 'new', 'allow_direct': True, 'max_age': 2000000000,
+             'duplicate_window': 2000000000}).encode(), 'answer')
+        fleet.start_daemon('a')
+        for job, session in (('one', '1'), ('two', '2')):
+            fleet.start_job(job, session)
+        lab.wait_for(lambda: re.search('the bucket holter_default_leases takes no further job', fleet.daemons['a'].err()), 'the warning')
+        first = lab.wait_for(lambda: 'one' if fleet.state('one') else 'two' if fleet.state('two') else None, 'a job')
+        self.assertEqual(0, fleet.end_job(first).status)
+        self.assertEqual(0, fleet.end_job('one' if first == 'two' else 'two').status)
+        fleet.close()
+
     def test_a_state_of_a_daemon_with_other_options_is_not_used(self):
         fleet = Fleet(self.place)
         fleet.start_daemon('a', '--checkpoint', '1s')
