@@ -75,8 +75,8 @@ static int tear_down(void **state)
 }
 
 /* A call of 10 ns, by a thread; the next one begins a microsecond later. */
-static uint64_t call(struct bed *bed, uint32_t ring, uint16_t call_, uint32_t flags,
-                     uint32_t request, uint64_t post_ns)
+static uint64_t call_on(struct bed *bed, uint32_t ring, uint16_t comm, uint16_t call_,
+                        uint32_t flags, uint32_t request, uint64_t post_ns)
 {
     uint64_t enter = bed->now_ns;
     struct event event = {.t_enter = enter,
@@ -87,11 +87,18 @@ static uint64_t call(struct bed *bed, uint32_t ring, uint16_t call_, uint32_t fl
                           .request = request,
                           .kind = EVENT_CALL,
                           .call = call_,
+                          .comm = comm,
                           .flags = (uint16_t)flags};
     fake_rank_thread(&bed->fake, ring);
     fake_rank_write(&bed->fake, &event);
     bed->now_ns += 1000;
     return enter;
+}
+
+static uint64_t call(struct bed *bed, uint32_t ring, uint16_t call_, uint32_t flags,
+                     uint32_t request, uint64_t post_ns)
+{
+    return call_on(bed, ring, 0, call_, flags, request, post_ns);
 }
 
 static void send(struct bed *bed, uint32_t ring)
@@ -175,6 +182,24 @@ static void where_one_ring_was_lapped_the_others_are_not_matched_wrongly(void **
     assert_true(match_counts(bed->match).unmatched > 60);
 }
 
+/* Recording was paused for a moment, and a communicator is made then: all before the agent looks.
+ */
+static void messages_on_a_communicator_made_after_a_pause_are_matched(void **state)
+{
+    struct bed *bed = *state;
+    send(bed, 0);
+    atomic_fetch_add(&segment_ring(bed->fake.segment, 0)->paused_calls, 1);
+    atomic_store(&bed->fake.segment->comms_resumed, 3);
+    fake_rank_comm(&bed->fake, 3, 70, 1, "made after it");
+    for (uint16_t comm = 0; comm <= 3; comm += 3) {
+        const uint64_t post = call_on(bed, 0, comm, CALL_Irecv, EVENT_RECV | EVENT_POST, 1, 0);
+        call_on(bed, 0, comm, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
+        call_on(bed, 0, comm, CALL_Wait, EVENT_RECV | EVENT_DONE, 1, post);
+    }
+    look(bed);
+    assert_counts(bed, 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +209,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             where_one_ring_was_lapped_the_others_are_not_matched_wrongly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_on_a_communicator_made_after_a_pause_are_matched,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

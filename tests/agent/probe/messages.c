@@ -535,7 +535,10 @@ static void regions_stand_on_events_and_pausing_counts(void)
     for (int i = 0; i < 10; i++)
         MPI_Barrier(MPI_COMM_SELF);
     EXPECT_SILENCE();
+    EXPECT(atomic_load(&witness_segment->comms_resumed) == UINT32_MAX, "paused");
     MPI_Pcontrol(1);
+    EXPECT(atomic_load(&witness_segment->comms_resumed) >= 2, "of all communicators so far");
+    EXPECT(atomic_load(&witness_segment->comms_resumed) < SEGMENT_COMMS, "of new ones nothing");
     EXPECT(atomic_load(&ring->paused_calls) == paused + 11,
            "paused"); /* Pcontrol(0) is one of them */
     EXPECT_CALL(Pcontrol, 0);
