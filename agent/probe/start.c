@@ -49,6 +49,7 @@ static struct {
     int initialized;   /* MPI_Init has returned, MPI_Finalize has not been called */
     int pid;           /* of the process that made the segment */
     int complained;
+    int linked;       /* MPI was there when this library was loaded */
     char name[96];    /* of the segment */
     char job[64];     /* job id */
     int preload_left; /* the probe was removed from LD_PRELOAD */
@@ -651,6 +652,7 @@ __attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
     start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
+    start.linked = start_find_mapped_mpi() != NULL;
     pthread_atfork(NULL, NULL, start_after_fork_in_child);
     errno = error;
 }
@@ -665,9 +667,24 @@ static int start_agent_will_read(void)
     return kill(agent, 0) == 0 || errno == EPERM;
 }
 
+/* A program may ask the MPI library itself for the addresses of functions, by dlsym(3): its calls
+ * do not come here. */
+static void start_report_unseen_calls(void)
+{
+    const char *path = NULL;
+    if (!start.linked && !start.resolved && start.job[0])
+        path = start_find_mapped_mpi();
+    if (path)
+        probe_print_error("holter: %s was opened at run time and its functions were not called "
+                          "through the dynamic linker, as by Julia and R: the program runs "
+                          "unwatched",
+                          path);
+}
+
 /* Runs at exit(). Later calls of MPI go directly to the library. */
 __attribute__((destructor)) static void start_on_exit(void)
 {
+    start_report_unseen_calls();
     if (!probe.segment || start.passive || start.pid != (int)getpid())
         return;
     thread_self.gate |= GATE_CLOSED;

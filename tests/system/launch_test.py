@@ -423,6 +423,16 @@ class Launch(unittest.TestCase):
         self.assertIn('holter: no job was seen: its processes ended before MPI_Init had returned, or ', finished.err)
         self.clean()
 
+    def test_a_program_that_asks_the_mpi_library_itself_for_its_functions_is_said_to_be_unwatched(self):
+        for mpi, library in ('openmpi', 'libmpi.so.40'), ('mpich', 'libmpich.so.12'):
+            with self.subTest(mpi):
+                program = f'import ctypes; mpi = ctypes.CDLL("{library}"); mpi.MPI_Init(None, None); mpi.MPI_Finalize()'
+                finished = self.place.watched(*lab.mpirun(mpi, 2, sys.executable, '-c', program))
+                self.assertEqual(0, finished.status, finished)
+                self.assertEqual(1, finished.err.count(f'/{library} was opened at run time'), finished)
+                self.assertNotIn('no program that initialised MPI was seen', finished.err)
+                self.clean()
+
     def test_preload_is_for_the_application_only(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
