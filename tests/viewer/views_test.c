@@ -410,6 +410,21 @@ static struct model *model_of_pairs(const struct wire_pair_row *pairs, uint64_t 
     return model;
 }
 
+static void a_job_of_empty_messages_is_shown_by_messages(void **state)
+{
+    (void)state;
+    struct wire_pair_row pair = {.source = 1, .destination = 2, .messages = 40};
+    for (pair.bytes = 0; pair.bytes <= 8; pair.bytes += 8) {
+        struct model *model = model_of_pairs(&pair, 1);
+        struct desk d;
+        desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_MATRIX);
+        desk_layout(&d, model);
+        assert_non_null(find_text(&d.scene, pair.bytes == 0 ? "messages, " : "bytes, "));
+        desk_close(&d);
+        model_destroy(model);
+    }
+}
+
 static void the_tooltip_of_the_matrix_has_the_figures_of_both_runs(void **state)
 {
     (void)state;
@@ -2506,6 +2521,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(a_cell_of_the_matrix_is_at_least_a_group_of_ranks),
+        cmocka_unit_test(a_job_of_empty_messages_is_shown_by_messages),
         cmocka_unit_test(the_tooltip_of_the_matrix_has_the_figures_of_both_runs),
         cmocka_unit_test(figures_of_both_runs_are_not_cut),
         cmocka_unit_test(tooltips_name_no_rank_that_the_job_does_not_have),
