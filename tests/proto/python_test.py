@@ -6,6 +6,7 @@ Runs in Debian's Python, where that has what the package needs: pyzmq, msgpack, 
 import contextlib
 import os
 import pathlib
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -115,6 +116,29 @@ class Recordings(unittest.TestCase):
             os.symlink(RECORDING, path)
             with holter.Recording(pathlib.Path(path), pathlib.Path(EXTENSION)) as recording:
                 self.assertEqual(87, len(recording.table('totals')))
+
+    def test_a_file_on_read_only_media_is_read_with_its_log(self):
+        """As that of a daemon that was killed: with a log, or with one that was empty and is gone."""
+        with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
+            path, media = os.path.join(directory, 'a.hrec'), os.path.join(directory, 'media')
+            os.chmod(directory, 0o755)
+            os.mkdir(media)
+            shutil.copy(RECORDING, path)
+            with contextlib.closing(sqlite3.connect(path)) as writer:
+                writer.execute('PRAGMA journal_mode = WAL')
+                shutil.copy(path, os.path.join(media, 'gone.hrec'))
+                writer.execute("UPDATE job SET state = 'running'")
+                writer.commit()
+                for suffix in ('', '-wal'):
+                    shutil.copy(path + suffix, os.path.join(media, 'killed.hrec' + suffix))
+            os.chmod(media, 0o555)
+            if os.geteuid() == 0:
+                os.seteuid(65534)
+                stack.callback(os.seteuid, 0)
+            for name, state in (('gone', 'ended'), ('killed', 'running')):
+                with holter.Recording(os.path.join(media, name + '.hrec'), EXTENSION) as recording:
+                    self.assertEqual([{'state': state}], recording.query('SELECT state FROM job'))
+                    self.assertEqual(2226, len(recording.table('window_pair')))
 
     def test_an_error_behind_the_first_row_is_one_of_holter(self):
         """As of damage in the middle of a file, whatever the rows are for."""
