@@ -61,20 +61,23 @@ static void private_replay_show_progress(struct progress *progress, const struct
                                     ((double)(m->end_ns - m->begin_ns) + 1));
 }
 
-/* The final state of the job is published when the whole recording was replayed. */
+/* The final state of the job is published when the whole recording was replayed, and after it that
+ * of the replay, with what could not be read. */
 static int private_replay_wait_for_end(struct private_replay *r)
 {
     struct client *client;
     struct client_options options = {.endpoint = r->endpoint, .role = ROLE_VIEWER};
     struct progress progress;
-    int ended = 0;
+    char fault[257] = "";
+    int job_ended = 0, replay_ended = 0;
     uint64_t heard_ns = clock_mono_ns();
     if (client_create(&client, &options) != 0 || client_follow(client, "", "job,replay") != 0) {
         terminal_print("%s: no memory", r->command);
         return 1;
     }
     progress_begin(&progress, "replay");
-    while (!ended && !private_replay_has_left(r) && clock_mono_ns() - heard_ns < SILENCE_NS) {
+    while (!(job_ended && replay_ended) && !private_replay_has_left(r) &&
+           clock_mono_ns() - heard_ns < SILENCE_NS) {
         struct client_message message;
         int code = client_next(client, 200, &message);
         if (code < 0)
@@ -82,14 +85,19 @@ static int private_replay_wait_for_end(struct private_replay *r)
         if (code == 0)
             continue;
         heard_ns = clock_mono_ns();
-        if (message.message->type == WIRE_TYPE_REPLAY)
+        if (message.message->type == WIRE_TYPE_REPLAY) {
             private_replay_show_progress(&progress, &message.message->replay);
-        ended = message.message->type == WIRE_TYPE_JOB &&
-                strcmp(message.message->job.state, "running") != 0;
+            text_copy(fault, sizeof(fault), message.message->replay.fault);
+            replay_ended = strcmp(message.message->replay.state, "ended") == 0;
+        }
+        job_ended |= message.message->type == WIRE_TYPE_JOB &&
+                     strcmp(message.message->job.state, "running") != 0;
     }
     progress_end(&progress);
     client_destroy(client);
-    if (ended)
+    if (fault[0] != '\0')
+        terminal_print("%s: %s: %s", r->command, r->recording, fault);
+    if (job_ended)
         return 0;
     private_replay_report(r, "the recording cannot be replayed");
     return 1;

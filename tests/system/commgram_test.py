@@ -2,9 +2,11 @@
 
 The figures named are those of the paper that it comes from: J. Wu, J. Zeng, H. Yu, "CommGram: a new visual analytics
 tool for large communication trace data", VPA 2014."""
+import contextlib
 import itertools
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import unittest
@@ -140,6 +142,16 @@ class Generated(unittest.TestCase):
             finished = self.place.holter('commgram', *words).finish()
             self.assertEqual((status, ''), (finished.status, finished.out), finished)
             self.assertIn(text, finished.err)
+
+    def test_what_cannot_be_read_is_reported(self):
+        path = os.path.join(self.place.dir, 'damaged.hrec')
+        shutil.copy(os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec'), path)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("UPDATE block SET data = x'00' WHERE first = 137")
+            db.commit()
+        finished = self.place.holter('commgram', path).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('damaged.hrec: message 137: it is damaged, and left out\n', finished.err)
 
     def test_more_phases_than_a_picture_has_are_refused(self):
         finished = self.place.holter('commgram', '--phases', 257, os.path.join(lab.SOURCE, 'docs', 'slow-link.hrec')).finish()
