@@ -81,8 +81,12 @@ class Runs(unittest.TestCase):
         """Not that of whole windows, in the first and last of which a job begins and ends somewhere."""
         before = self.record('before', 2000000, lambda rank: (rank + 4) % 8)
         after = self.record('after', 2000000, lambda rank: (rank + 4) % 8)
+        with contextlib.closing(sqlite3.connect(before)) as db:
+            db.execute('UPDATE totals SET absent_ns = 0')
+            db.commit()
         with contextlib.closing(sqlite3.connect(after)) as db:
             length, = db.execute('SELECT length_ns FROM totals LIMIT 1').fetchone()
+            db.execute('UPDATE totals SET absent_ns = 0')
             for end, share in ('min', 0.75), ('max', 0.5):
                 db.execute(f'UPDATE totals SET absent_ns = 8 * {share} * {length} '
                            f'WHERE window = (SELECT {end}(window) FROM totals)')

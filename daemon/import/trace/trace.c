@@ -238,6 +238,7 @@ static int trace_begin_hosts(struct import *m)
                                     .all_streams = m->streams,
                                     .reader = m->reader,
                                     .begin_ns = m->window * m->window_ns,
+                                    .first_ns = m->zero_ns + m->first_ns,
                                     .settled_ns = m->window * m->window_ns,
                                     .limit_ns = m->limit_ns,
                                     .capture_share = trace_capture_share(m->job->stream_count),

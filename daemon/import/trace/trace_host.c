@@ -426,6 +426,27 @@ static int trace_host_end_streams(struct trace_host *host, uint64_t begin_ns, ui
     return going_on;
 }
 
+/* A trace begins and ends within windows. Of ranks that compute after their last record nothing is
+ * known: they are there until the last one of their host. */
+static void trace_host_note_absence(struct trace_host *host, uint64_t begin_ns, uint64_t end_ns,
+                                    int going_on)
+{
+    uint64_t until_ns = going_on ? end_ns : 0;
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        const struct trace_rank *rank = &host->all[host->ranks[i]];
+        for (uint32_t k = 0; k < rank->stream_count; k++) {
+            const uint64_t exit_ns = host->all_streams[rank->streams[k]].sum.last_exit_ns;
+            until_ns = exit_ns > until_ns ? exit_ns : until_ns;
+        }
+    }
+    const uint64_t from_ns = host->first_ns > begin_ns ? host->first_ns : begin_ns;
+    if (until_ns <= from_ns || until_ns > end_ns)
+        until_ns = end_ns;
+    for (uint32_t i = 0; from_ns < until_ns && i < host->rank_count; i++)
+        event_sum_absence(host->desk->sum, host->all[host->ranks[i]].index,
+                          from_ns - begin_ns + end_ns - until_ns);
+}
+
 /* When all records are read, remaining ends have no other end. */
 static void trace_host_end_members(struct trace_host *host)
 {
@@ -548,6 +569,7 @@ int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_n
     const uint64_t end_ns = (window + 1) * window_ns;
     int code = 0;
     int going_on = trace_host_end_streams(host, end_ns - window_ns, end_ns);
+    trace_host_note_absence(host, end_ns - window_ns, end_ns, going_on);
     host->settled_ns = end_ns;
     if (!going_on) {
         trace_host_end_members(host);

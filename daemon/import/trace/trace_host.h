@@ -59,6 +59,7 @@ struct trace_host {
     struct match *match;     /**< owned */
     struct trace_desk *desk; /**< borrowed; while a window is open */
     uint64_t begin_ns;       /**< of the first window, daemon time */
+    uint64_t first_ns;       /**< begin of the first record of the trace, daemon time */
     uint64_t settled_ns;     /**< end of the last closed window */
     uint64_t limit_ns;       /**< records that end later are invalid */
     uint32_t capture_share;  /**< see trace_capture_share() */

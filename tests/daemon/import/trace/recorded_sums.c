@@ -35,6 +35,7 @@ static void add_ranks(struct recorded_sums *s, const struct wire_window *w)
         s->sent += row->sent;
         s->sent_bytes += row->sent_bytes;
         s->received += row->received;
+        s->absent_ns += row->absent_ns;
         s->received_bytes += row->received_bytes;
         s->lost += row->lost;
         if (row->rank < RECORDED_RANKS) {

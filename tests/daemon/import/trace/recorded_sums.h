@@ -10,7 +10,7 @@
 struct recorded_sums {
     uint64_t messages, windows, first_window, last_window, window_ns, finals, announced;
     uint64_t events, calls, sent, sent_bytes, received, received_bytes, lost;
-    uint64_t pair_messages, pair_bytes;
+    uint64_t pair_messages, pair_bytes, absent_ns;
     uint64_t pairs[RECORDED_RANKS][RECORDED_RANKS];     /**< messages */
     uint64_t pair_size[RECORDED_RANKS][RECORDED_RANKS]; /**< bytes */
     uint64_t call[RECORDED_CALLS], call_ns[RECORDED_CALLS], call_bytes[RECORDED_CALLS],

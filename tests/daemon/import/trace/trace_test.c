@@ -168,6 +168,22 @@ static void calls_that_cross_a_window_are_split(void **state)
     fake_trace_finish(&f);
 }
 
+/* Two hosts of two ranks: the second one has no record, and is done with the first window. */
+static void before_the_first_record_and_after_the_last_one_of_a_host_ranks_are_absent(void **state)
+{
+    struct fake_trace f;
+    struct trace_counts counts;
+    (void)state;
+    fake_trace_set_up_ring(&f);
+    f.count[0] = f.count[1] = f.count[2] = f.count[3] = 0;
+    fake_trace_add(&f, 0, CALL_Barrier, 4 * MS, 12 * MS)->comm = 0;
+    fake_trace_add(&f, 1, CALL_Barrier, 5 * MS, 23 * MS)->comm = 0;
+    struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+    assert_int_equal(sums.windows, 4);
+    assert_int_equal(sums.absent_ns, 2 * (4 + 7) * MS + 2 * 4 * MS);
+    fake_trace_finish(&f);
+}
+
 /* ---- communicators, regions, threads --------------------------------------- */
 
 static void communicators_and_regions_have_their_names(void **state)
@@ -274,6 +290,7 @@ int main(void)
         cmocka_unit_test(hosts_that_end_in_different_windows_have_one_capture),
         cmocka_unit_test(records_may_come_in_small_batches),
         cmocka_unit_test(calls_that_cross_a_window_are_split),
+        cmocka_unit_test(before_the_first_record_and_after_the_last_one_of_a_host_ranks_are_absent),
         cmocka_unit_test(communicators_and_regions_have_their_names),
         cmocka_unit_test(what_the_reader_does_not_know_is_left_open),
         cmocka_unit_test(threads_of_a_rank_are_merged),
