@@ -50,7 +50,7 @@ static const char usage[] =
     "      --alert-log FILE  append alerts to FILE, one JSON object a line\n"
     "      --on-alert CMD  run CMD in a shell for each alert and its end, JSON on standard input\n"
     "      --syslog        send alerts to syslog\n"
-    "      --alertmanager URL  tell alerts to Prometheus' Alertmanager, http://HOST:9093\n"
+    "      --alertmanager URL  send alerts to Prometheus' Alertmanager, http://HOST:9093\n"
     "      --cluster NAME  of the cluster, for alerts and metrics (HOLTER_CLUSTER, else Slurm's)\n"
     "      --external-url URL  of a page about the job, for alerts; %j in it is the job id\n"
     "      --metrics ADDRESS  HOST:PORT where Prometheus reads metrics of the job\n"

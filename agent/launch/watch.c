@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A launcher's proxy may stand some shells above the rank. */
@@ -269,6 +270,41 @@ int watch_preload(char *out, unsigned long capacity, const char *probe, const ch
     return n < 0 || (unsigned long)n >= capacity ? -HOLTER_ERANGE : 0;
 }
 
+/** As curve_load() does, without its library. */
+static int watch_check_private(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return -errno;
+    return status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0
+               ? 0
+               : -HOLTER_EEXPOSED;
+}
+
+/** Keys that the agent would refuse: it is not started, and no memory is made for it.
+ *  @return 1, or 0 after having said why not */
+static int watch_check_keys(const struct plan *plan)
+{
+    const char *daemon = plan->at.daemon, *keys = plan->at.keys;
+    char file[PATH_MAX];
+    if (keys == NULL) {
+        if (endpoint_list_count(daemon) > 1 || endpoint_is_local(daemon))
+            return 1;
+        if (plan->speaks)
+            terminal_print("%s: keys are needed, see --keys; %s runs unwatched", daemon,
+                           plan->program);
+        return 0;
+    }
+    snprintf(file, sizeof file, "%s/agent.key", keys);
+    int directory = watch_check_private(keys), rc = directory;
+    if (directory == 0)
+        rc = watch_check_private(file);
+    if (rc != 0 && plan->speaks)
+        terminal_print("%s: %s; %s runs unwatched", directory != 0 ? keys : file,
+                       holter_strerror(rc), plan->program);
+    return rc == 0;
+}
+
 /** A socket that is not there is nobody's: the agent keeps trying, but the user should know. */
 static void watch_report_absent_daemon(const struct plan *plan)
 {
@@ -334,7 +370,7 @@ int watch_start_process(const struct watch_options *options, const char *program
     plan.speaks = plan.rank.local_rank <= 0;
     int wrong = session_options_check_variables(plan.speaks);
     int ready = watch_choose_probe(&plan, options->verbose) && watch_preloadable(&plan) &&
-                watch_choose_session(&plan, options) &&
+                watch_choose_session(&plan, options) && watch_check_keys(&plan) &&
                 watch_choose_preload(&plan, preload, sizeof preload);
     if (ready) {
         watch_report_absent_daemon(&plan);

@@ -45,6 +45,22 @@ class Keys(unittest.TestCase):
             self.assertIn(f'{self.keys}: it must belong to this user, without access for others\n',
                           self.place.holter(*words, self.keys).finish().err)
 
+    def test_a_program_whose_keys_cannot_be_used_runs_unwatched_and_says_why(self):
+        absent, exposed, other = (os.path.join(self.place.dir, name) for name in ('absent', 'exposed', 'other'))
+        self.made(exposed)
+        os.chmod(os.path.join(exposed, 'agent.key'), 0o644)
+        os.mkdir(other, 0o755)
+        program = lab.program('collectives', 'openmpi')
+        for words, why in ((['--keys', absent], f'{absent}: No such file or directory'),
+                           (['--keys', exposed], f'{exposed}/agent.key: it must belong to this user, without access for others'),
+                           (['--keys', other], f'{other}: it must belong to this user, without access for others'),
+                           (['--daemon', 'tcp://192.0.2.1:4710'], 'tcp://192.0.2.1:4710: keys are needed, see --keys')):
+            finished = self.place.holter('exec', *words, program, '1').finish()
+            self.assertEqual(0, finished.status, finished)
+            self.assertIn(f'holter: {why}; {program} runs unwatched\n', finished.err)
+            self.assertEqual(2, self.place.holter('exec', '--strict', *words, program, '1').finish().status)
+        self.place.check_clean()
+
     def test_each_role_may_do_what_it_is_for(self):
         self.made(self.keys)
         daemon = self.started('--keys', self.keys)
