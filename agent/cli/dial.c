@@ -248,7 +248,11 @@ int dial_is_hopeless(const struct dial *dial, const struct client *client, uint6
     if (state == CLIENT_LOST)
         terminal_print("%s: %s", dial->command, client_error(client));
     else
-        terminal_print("%s: no daemon answers at %s (waited %g s)", dial->command, dial->endpoint,
-                       (double)dial->patience_ns / 1e9);
+        terminal_print("%s: no daemon answers at %s%s%s (waited %g s)", dial->command,
+                       dial->endpoint,
+                       dial->keys[0] != '\0'                 ? " with the keys in "
+                       : endpoint_is_private(dial->endpoint) ? ""
+                                                             : " without keys",
+                       dial->keys, (double)dial->patience_ns / 1e9);
     return 1;
 }

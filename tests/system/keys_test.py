@@ -98,6 +98,9 @@ class Keys(unittest.TestCase):
         self.made(other)
         self.assertEqual((1, ''), self.outcome('status', '--timeout', 2))
         self.assertEqual((1, ''), self.outcome('status', '--timeout', 2, '--keys', other))
+        for words, how in (((), ' without keys'), (('--keys', other), f' with the keys in {other}')):
+            self.assertIn(f'no daemon answers at {self.endpoint}{how} (waited 2 s)',
+                          self.place.holter('status', '--timeout', 2, *words).finish().err)
         daemon.kill()
         daemon.finish()
 
