@@ -11,6 +11,7 @@
  * Printed for each hour: heap and resident memory in MiB, and milliseconds a window: taking it in,
  * mean, 99th percentile, worst. */
 #include "daemon/job/phases/job_phases.h"
+#include "holter/order.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"
 
@@ -114,12 +115,6 @@ static struct wire_window make_window(struct input *in, uint32_t window)
     return m;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t resident(void)
 {
     unsigned long size = 0, pages = 0;
@@ -141,7 +136,7 @@ static void print(uint32_t hour, double *ms, double take)
     double sum = 0;
     for (uint32_t i = 0; i < HOUR; i++)
         sum += ms[i];
-    qsort(ms, HOUR, sizeof(*ms), by_value);
+    qsort(ms, HOUR, sizeof(*ms), order_doubles);
     printf("%4u  %6.1f  %8.1f  %6.2f  %6.2f  %7.1f  %7.1f\n", hour, mib(bench_heap()),
            mib(resident()), take / HOUR * 1e3, sum / HOUR, ms[HOUR * 99 / 100], ms[HOUR - 1]);
     fflush(stdout);

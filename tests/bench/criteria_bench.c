@@ -10,6 +10,7 @@
 #include "daemon/analysis/latency/histogram.h"
 #include "daemon/analysis/latency/trend.h"
 #include "holter/clock.h"
+#include "holter/order.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/noise.h"
@@ -25,21 +26,9 @@
 
 static uint64_t times[TIMES], sorted[TIMES];
 
-static int by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), by_double);
+    qsort(values, count, sizeof(*values), order_doubles);
     return values[count / 2];
 }
 
@@ -98,7 +87,7 @@ static void bench_medians(void)
         histogram_finish(&histogram);
         memcpy(sorted, times, sizeof(sorted));
         start = clock_mono_ns();
-        qsort(sorted, TIMES, sizeof(*sorted), by_time);
+        qsort(sorted, TIMES, sizeof(*sorted), order_u64);
         double right = (double)(sorted[TIMES / 2 - 1] + sorted[TIMES / 2]) / 2;
         exact[run] = seconds_since(start);
         error = fmax(error, fabs(got / right - 1));

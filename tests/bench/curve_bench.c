@@ -13,6 +13,7 @@
  * search: all patterns are equally unlike. */
 #include "daemon/analysis/commgram/commgram_curve.h"
 #include "daemon/analysis/communities/assignment.h"
+#include "holter/order.h"
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/communities/plain_assignment.h"
 #include "tests/daemon/analysis/regions/graphs.h"
@@ -62,12 +63,6 @@ static void move(const struct subject *s, uint32_t *labels, uint64_t *random)
         labels[random_next(random) % RANKS] = labels[random_next(random) % RANKS];
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void print_points(const struct subject *s, uint32_t phases)
 {
     static uint32_t labels[RANKS], identities[RANKS];
@@ -89,7 +84,7 @@ static void print_points(const struct subject *s, uint32_t phases)
         took[i - PATTERNS] = bench_seconds() - begin;
         again += point.returned;
     }
-    qsort(took, phases, sizeof(*took), ascending);
+    qsort(took, phases, sizeof(*took), order_doubles);
     worst = took[phases - 1];
     printf("%-46s point %6.3f ms (longest %6.3f), %3.0f %% returned, %.1f MB\n", s->name,
            1e3 * took[phases / 2], 1e3 * worst, 100 * again / phases,

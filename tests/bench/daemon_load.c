@@ -31,6 +31,7 @@
  * it all tables are made. */
 #include "daemon/storage/record.h"
 #include "holter/clock.h"
+#include "holter/order.h"
 #include "tests/bench/load.h"
 
 #include <dirent.h>
@@ -176,12 +177,6 @@ struct seen {
     uint64_t first;
     uint64_t frames, newest_frame; /* of topic totals: received, and the newest one's number */
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 static void take_frame(struct seen *seen, const struct wire_message *message,
                        const uint8_t numbers[WIRE_FRAME_NUMBERS])
@@ -376,7 +371,7 @@ static int print_verdicts(const struct settings *s, const struct measured *m, st
         seen->sent += seen->by_window[w];
     double first_ms = ms_at(seen->delays, seen->windows, 0);
     uint64_t others = seen->windows == 0 ? 0 : seen->windows - 1, *delays = seen->delays + 1;
-    qsort(delays, others, sizeof(*delays), compare_numbers);
+    qsort(delays, others, sizeof(*delays), order_u64);
     double p50 = ms_at(delays, others, 50), p99 = ms_at(delays, others, 99);
     double spread_ms = (double)l->spread_ns * 1e-6;
     double cores = m->each_ns * l->agents / (double)l->window_ns;

@@ -3,6 +3,7 @@
  * memory, checks nothing and knows no clocks and no calls. Both get the ends node by node; rounds
  * of both alternate, the medians are compared. */
 #include "holter/clock.h"
+#include "holter/order.h"
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/matching/join_feed.h"
 
@@ -151,12 +152,6 @@ static double batch(uint64_t *matched)
     return (double)(clock_process_cpu_ns() - begin) / 1e9;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 int main(void)
 {
     double streamed[ROUNDS], batched[ROUNDS];
@@ -168,8 +163,8 @@ int main(void)
         streamed[i] = stream(&counts, &bytes);
         batched[i] = batch(&matched);
     }
-    qsort(streamed, ROUNDS, sizeof(*streamed), by_size);
-    qsort(batched, ROUNDS, sizeof(*batched), by_size);
+    qsort(streamed, ROUNDS, sizeof(*streamed), order_doubles);
+    qsort(batched, ROUNDS, sizeof(*batched), order_doubles);
     double halves = 2.0 * WINDOWS * MESSAGES, s = streamed[ROUNDS / 2], b = batched[ROUNDS / 2];
     printf("%u nodes, %u windows of %u messages; joined %" PRIu64 " and %" PRIu64 " of %u\n", NODES,
            WINDOWS, MESSAGES, counts.matched, matched, WINDOWS * MESSAGES);

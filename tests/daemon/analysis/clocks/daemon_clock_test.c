@@ -1,6 +1,7 @@
 #include "daemon/analysis/clocks/daemon_clock.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -214,12 +215,6 @@ static double best_error_us(const struct daemon_clock *clock, const struct scene
     return (double)(int64_t)(told - daemon_time(true_ns)) / 1e3;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* As the agent does: a few round trips at the start and each second, windows of a second. */
 static struct result play(const struct scene *scene, uint64_t seed)
 {
@@ -258,8 +253,8 @@ static struct result play(const struct scene *scene, uint64_t seed)
         errors[counted] = worst;
         stated[counted++] = error_us;
     }
-    qsort(errors, counted, sizeof(*errors), by_size);
-    qsort(stated, counted, sizeof(*stated), by_size);
+    qsort(errors, counted, sizeof(*errors), order_doubles);
+    qsort(stated, counted, sizeof(*stated), order_doubles);
     result.covered = (double)covered / scene->windows;
     result.median_us = errors[counted / 2];
     result.worst_us = errors[counted - 1];

@@ -2,6 +2,7 @@
 #include "daemon/analysis/latency/criteria.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 #include "tests/daemon/analysis/noise.h"
@@ -48,15 +49,9 @@ static void assert_near(double got, double expected, double share)
         fail_msg("%g is not within %g %% of %g", got, 100 * share, expected);
 }
 
-static int by_ns(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double exact_median(double *times, size_t count)
 {
-    qsort(times, count, sizeof(*times), by_ns);
+    qsort(times, count, sizeof(*times), order_doubles);
     return count == 0 ? NAN : (times[(count - 1) / 2] + times[count / 2]) / 2;
 }
 
@@ -203,7 +198,8 @@ struct weighted {
 
 static int by_value(const void *a, const void *b)
 {
-    return by_ns(&((const struct weighted *)a)->value, &((const struct weighted *)b)->value);
+    return order_doubles(&((const struct weighted *)a)->value,
+                         &((const struct weighted *)b)->value);
 }
 
 static double batch_reference(const struct transfer *transfers, size_t count, uint32_t windows,

@@ -1,5 +1,6 @@
 /* Histograms of times: exact sums and differences, and quantiles against sorted values. */
 #include "daemon/analysis/latency/histogram.h"
+#include "holter/order.h"
 
 #include "tests/daemon/analysis/noise.h"
 
@@ -23,12 +24,6 @@ static void assert_close(double got, double expected, double error)
 static uint64_t draw_time(struct noise *noise)
 {
     return noise_uint(noise) << 11 >> (noise_uint(noise) % 64);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static void assert_same(const struct histogram *a, const struct histogram *b)
@@ -135,7 +130,7 @@ static void quantiles_are_within_eight_tenths_of_a_percent(void **state)
             times[i] = draw_time(&noise);
             assert_int_equal(histogram_add(&h, time_class_of(times[i]), 1), 0);
         }
-        qsort(times, count, sizeof(*times), by_time);
+        qsort(times, count, sizeof(*times), order_u64);
         for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
             double place = quantiles[i] * (double)(count - 1);
             size_t k = (size_t)place;

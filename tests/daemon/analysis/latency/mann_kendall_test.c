@@ -2,6 +2,7 @@
 #include "daemon/analysis/latency/mann_kendall.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 #include "tests/daemon/analysis/noise.h"
 
 #include <math.h>
@@ -15,12 +16,6 @@ static void assert_close(double got, double expected, double error)
 {
     if (!(fabs(got - expected) <= error))
         fail_msg("%.9g is not within %g of %.9g", got, error, expected);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void a_line_has_the_largest_z_and_its_slope(void **state)
@@ -67,7 +62,7 @@ static void the_slope_is_the_median_of_all_slopes(void **state)
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n; j++)
                 slopes[pairs++] = (values[j] - values[i]) / (times[j] - times[i]);
-        qsort(slopes, pairs, sizeof(*slopes), by_value);
+        qsort(slopes, pairs, sizeof(*slopes), order_doubles);
         struct mann_kendall test;
         assert_int_equal(mann_kendall(&test, times, values, n, 0.3), 0);
         assert_close(test.slope, (slopes[(pairs - 1) / 2] + slopes[pairs / 2]) / 2, 1e-12);

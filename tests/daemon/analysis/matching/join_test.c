@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/matching/send_wait.h"
 #include "holter/error.h"
+#include "holter/order.h"
 
 #include "tests/memory.h"
 
@@ -876,12 +877,6 @@ static void order_of_arrival_changes_nothing(void **state)
 
 /* ---- clocks --------------------------------------------------------------- */
 
-static int by_transfer(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* By how far the transfer times of a job with wrong clocks are off, compared with those of the same
  * job with exact clocks: within the error that is stated with each.
  * @return the errors, one for each of `list`; the caller frees them */
@@ -933,7 +928,7 @@ static void messages_in_both_directions_narrow_what_clocks_leave_open(void **sta
     }
     assert_true(narrow > list.count * 99 / 100);
     assert_true(uncertain < list.count / 100);
-    qsort(errors, list.count, sizeof(*errors), by_transfer);
+    qsort(errors, list.count, sizeof(*errors), order_u64);
     assert_true(errors[list.count * 99 / 100] < 10 * US);
     free(errors);
     free(list.rows);

@@ -1,6 +1,7 @@
 #include "daemon/analysis/network/remap/remap.h"
 
 #include "holter/error.h"
+#include "holter/order.h"
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/measured.h"
 #include "tests/daemon/analysis/network/networks.h"
@@ -71,12 +72,6 @@ static double plain_objective(const struct remap_problem *problem, const struct 
     return problem->messages ? m->inter_node_messages : m->inter_node_bytes;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    return one < other ? -1 : one > other;
-}
-
 /* The movable processes are permuted on their nodes, the others stay. */
 static void check_seats(const struct remap_problem *problem, const uint32_t *seats)
 {
@@ -85,8 +80,8 @@ static void check_seats(const struct remap_problem *problem, const uint32_t *sea
     bool *moves = calloc(problem->processes, sizeof(*moves));
     memcpy(before, problem->seats, size);
     memcpy(after, seats, size);
-    qsort(before, problem->processes, sizeof(uint32_t), compare);
-    qsort(after, problem->processes, sizeof(uint32_t), compare);
+    qsort(before, problem->processes, sizeof(uint32_t), order_u32);
+    qsort(after, problem->processes, sizeof(uint32_t), order_u32);
     assert_memory_equal(before, after, size);
     for (uint32_t i = 0; problem->selected && i < problem->selected_count; i++)
         moves[problem->selected[i]] = true;
