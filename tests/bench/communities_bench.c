@@ -11,6 +11,7 @@
  * Each FILE is one more graph: lines of source rank, destination rank, bytes, as par-comm-data has
  * them. */
 #include "daemon/analysis/communities/communities.h"
+#include "holter/order.h"
 
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/communities/communities_graphs.h"
@@ -125,15 +126,9 @@ static struct reference measure_igraph(const struct edges *e)
 
 /* ---- what is measured ---------------------------------------------------------- */
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), ascending);
+    qsort(values, count, sizeof(*values), order_doubles);
     return values[count / 2];
 }
 

@@ -16,6 +16,7 @@
  * regions. Then graphs that must not explode: all-to-all, and a master, in calls of bounded work.
  */
 #include "daemon/analysis/regions/regions.h"
+#include "holter/order.h"
 #include "tests/bench/bench.h"
 
 #include <float.h>
@@ -215,12 +216,6 @@ static double igraph_cluster(const struct edges *e)
 
 /* ---- what is measured ----------------------------------------------------------- */
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static void change(struct edges *e, uint64_t *random)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -296,7 +291,7 @@ static void run(const char *name, bool periodic, size_t updates)
     double fast_greedy = igraph_cluster(&e);
     ratio = strength(held, &e) / strong;
     print_shapes(held, heap);
-    qsort(took, updates, sizeof(*took), ascending);
+    qsort(took, updates, sizeof(*took), order_doubles);
     double median = took[updates / 2];
     printf("  first %.1f ms, update %.1f ms (longest %.1f)\n", 1e3 * first, 1e3 * median,
            1e3 * took[updates - 1]);

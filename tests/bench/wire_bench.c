@@ -4,6 +4,7 @@
  * them into its objects, which nobody has looked at or checked yet. Runs of both alternate; the
  * medians are compared. */
 #include "holter/clock.h"
+#include "holter/order.h"
 #include "holter/wire.h"
 
 #include <msgpack.h>
@@ -123,15 +124,9 @@ static void pack_by_hand(msgpack_sbuffer *buffer)
     pack_calls(&pk);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static double median_us(uint64_t *ns)
 {
-    qsort(ns, ROUNDS, sizeof *ns, by_value);
+    qsort(ns, ROUNDS, sizeof *ns, order_u64);
     return (double)ns[ROUNDS / 2] / 1e3 / REPEATS;
 }
 

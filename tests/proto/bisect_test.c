@@ -1,4 +1,5 @@
 #include "holter/bisect.h"
+#include "holter/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,12 +12,6 @@
 #include "tests/proto/wire_random.h"
 
 #define MOST 70u
-
-static int compare(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
 
 /* One after the other. */
 static uint32_t plain(const uint64_t *items, uint32_t begin, uint32_t end, uint64_t place)
@@ -35,7 +30,7 @@ static void the_first_that_is_not_before_is_found(void **state)
         uint64_t values = 1 + random_next(&seed) % (2 * MOST); /* few: many are equal */
         for (uint32_t i = 0; i < count; i++)
             items[i] = random_next(&seed) % values;
-        qsort(items, count, sizeof(*items), compare);
+        qsort(items, count, sizeof(*items), order_u64);
         uint32_t begin = (uint32_t)(random_next(&seed) % (count + 1));
         uint32_t end = begin + (uint32_t)(random_next(&seed) % (count - begin + 1));
         for (uint64_t place = 0; place <= values; place++)

@@ -262,11 +262,9 @@ static int model_commgram_append(const struct rows *r, uint64_t *ignored)
 ORDER_FUNCTION(bar_order, struct wire_bar_row,
                2 * ORDER(a->column, b->column) + ORDER(a->bar, b->bar))
 
-static int member_order(const void *a, const void *b)
-{
-    const struct wire_bar_ranks_row *x = a, *y = b; /* bar is its place among all bars by now */
-    return 2 * ORDER(x->bar, y->bar) + ORDER(x->rank, y->rank);
-}
+/* Their bar is its place among all bars by now. */
+ORDER_FUNCTION(member_order, struct wire_bar_ranks_row,
+               2 * ORDER(a->bar, b->bar) + ORDER(a->rank, b->rank))
 
 uint32_t commgram_bar(const struct commgram_picture *p, uint64_t column, uint64_t bar)
 {
