@@ -1,18 +1,18 @@
-/* What a callback for faults was told. */
-#ifndef HOLTER_TESTS_TOLD_H
-#define HOLTER_TESTS_TOLD_H
+/* The faults that a callback was given. */
+#ifndef HOLTER_TESTS_REPORTED_FAULTS_H
+#define HOLTER_TESTS_REPORTED_FAULTS_H
 
 #include "holter/plain_text.h"
 
-struct told {
+struct reported_faults {
     char text[8000]; /* lines */
 };
 
-/** A callback. @param user  a struct told */
-static inline void tell(void *user, const char *text)
+/** A callback. @param user  a struct reported_faults */
+static inline void report_fault(void *user, const char *text)
 {
-    struct told *told = user;
-    text_append(told->text, sizeof(told->text), "%s\n", text);
+    struct reported_faults *reported = user;
+    text_append(reported->text, sizeof(reported->text), "%s\n", text);
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include "holter/error.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static void packets_of_each_code_region_are_those_of_the_table(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], source[300], path[300], *at;
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct import_counts counts;
     static struct seen seen;
     uint64_t wanted[REGIONS], sums[REGIONS] = {0};
@@ -94,8 +94,8 @@ static void packets_of_each_code_region_are_those_of_the_table(void **state)
     unpack(directory, "bgpc_map.yaml");
     snprintf(source, sizeof(source), "%s/bgpc_meta.yaml", directory);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
-    if (import_counters(path, source, &counts, tell, &told) != 0)
-        fail_msg("%s", told.text);
+    if (import_counters(path, source, &counts, report_fault, &reported) != 0)
+        fail_msg("%s", reported.text);
     assert_int_equal(counts.nodes, 512);
     assert_int_equal(counts.ranks, 512);
     assert_int_equal(counts.packets, 32321586);
@@ -146,11 +146,12 @@ static void write_text(const char *directory, const char *name, const char *begi
     assert_int_equal(fclose(file), 0);
 }
 
-/* Import with these tables. @param told  set @return what was imported; nothing when it was refused
+/* Import with these tables. @param reported  set @return what was imported; nothing when it was
+ * refused
  */
 static struct import_counts import_table(const char *about, const char *node_rows,
                                          const char *columns, const char *link_rows,
-                                         struct told *told)
+                                         struct reported_faults *reported)
 {
     char directory[DIRECTORY_ROOM], source[300], path[300];
     struct import_counts counts = {0};
@@ -161,77 +162,77 @@ static struct import_counts import_table(const char *about, const char *node_row
     write_text(directory, "ranks", "- [mpirank, int32]\n- [nodeid, int32]\n...\n", "");
     snprintf(source, sizeof(source), "%s/meta", directory);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
-    told->text[0] = '\0';
-    int code = import_counters(path, source, &counts, tell, told);
-    assert_int_equal(code == 0 && counts.wrong_rows == 0, told->text[0] == '\0');
+    reported->text[0] = '\0';
+    int code = import_counters(path, source, &counts, report_fault, reported);
+    assert_int_equal(code == 0 && counts.wrong_rows == 0, reported->text[0] == '\0');
     assert_int_equal(access(path, F_OK), code == 0 ? 0 : -1);
     directory_remove(directory);
     return counts;
 }
 
 static struct import_counts import(const char *about, const char *node_rows, const char *link_rows,
-                                   struct told *told)
+                                   struct reported_faults *reported)
 {
-    return import_table(about, node_rows, head, link_rows, told);
+    return import_table(about, node_rows, head, link_rows, reported);
 }
 
-static void assert_ends(const struct told *told, const char *end)
+static void assert_ends(const struct reported_faults *reported, const char *end)
 {
-    size_t length = strlen(told->text), wanted = strlen(end);
-    if (length < wanted || strcmp(told->text + length - wanted, end) != 0)
-        fail_msg("told is\n%swanted is\n%s", told->text, end);
+    size_t length = strlen(reported->text), wanted = strlen(end);
+    if (length < wanted || strcmp(reported->text + length - wanted, end) != 0)
+        fail_msg("reported is\n%swanted is\n%s", reported->text, end);
 }
 
 static void faults_of_tables_are_reported_with_their_line(void **state)
 {
     (void)state;
-    struct told told;
-    import(meta, "", "0 0 1 0 1 5\n0 0 0 1 1 6\n", &told);
-    assert_string_equal(told.text, "");
-    import(meta, "", "0 0 1 0 1\n", &told);
-    assert_ends(&told, "links:10: column packets: a whole number is expected\n");
-    import(meta, "", "0 0 1 0 1 5 6\n", &told);
-    assert_ends(&told, "links:10: more numbers than the 6 columns\n");
-    import(meta, "", "0 0 1 0 1 5\n4 0 0 0 1 5\n", &told);
-    assert_ends(&told, "links:11: sx: coordinate 4 of dimension x, whose size is 4\n");
-    import(meta, "", "0 0 2 0 1 5\n", &told);
-    assert_ends(&told, "links:10: no link leads from (0,0) to (2,0)\n");
-    import(meta, "", "0 0 1 0 1 -5\n", &told);
-    assert_ends(&told, "links:10: packets: -5 of them\n");
-    import(meta, "2 0 7\n", "", &told);
-    assert_ends(&told, "nodes:9: y: coordinate 7 of dimension y, whose size is 2\n");
-    import(meta, "0 3 1\n", "", &told);
-    assert_ends(&told, "nodes: node 0 stands there with two places\n");
+    struct reported_faults reported;
+    import(meta, "", "0 0 1 0 1 5\n0 0 0 1 1 6\n", &reported);
+    assert_string_equal(reported.text, "");
+    import(meta, "", "0 0 1 0 1\n", &reported);
+    assert_ends(&reported, "links:10: column packets: a whole number is expected\n");
+    import(meta, "", "0 0 1 0 1 5 6\n", &reported);
+    assert_ends(&reported, "links:10: more numbers than the 6 columns\n");
+    import(meta, "", "0 0 1 0 1 5\n4 0 0 0 1 5\n", &reported);
+    assert_ends(&reported, "links:11: sx: coordinate 4 of dimension x, whose size is 4\n");
+    import(meta, "", "0 0 2 0 1 5\n", &reported);
+    assert_ends(&reported, "links:10: no link leads from (0,0) to (2,0)\n");
+    import(meta, "", "0 0 1 0 1 -5\n", &reported);
+    assert_ends(&reported, "links:10: packets: -5 of them\n");
+    import(meta, "2 0 7\n", "", &reported);
+    assert_ends(&reported, "nodes:9: y: coordinate 7 of dimension y, whose size is 2\n");
+    import(meta, "0 3 1\n", "", &reported);
+    assert_ends(&reported, "nodes: node 0 stands there with two places\n");
 }
 
 static void rows_that_are_whole_are_imported(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported_faults reported;
     struct import_counts counts = import(meta, "2 0 x\n",
                                          "0 0 1 0 1 5\n0 0 1 0\n\n4 0 0 0 1 50\n0 0 2 0 1 50\n"
                                          "0 0 1 0 1 -5\n0 0 1 0 2 7\n1 0 0 0 2 1",
-                                         &told);
+                                         &reported);
     assert_int_equal(counts.rows, 3);
     assert_int_equal(counts.wrong_rows, 5);
     assert_int_equal(counts.packets, 13);
     assert_int_equal(counts.windows, 2);
-    assert_non_null(strstr(told.text, "nodes:9: column y: a whole number is expected\n"));
+    assert_non_null(strstr(reported.text, "nodes:9: column y: a whole number is expected\n"));
     assert_non_null(
-        strstr(told.text, "links:11: column code_region: a whole number is expected\n"));
-    assert_non_null(strstr(told.text, "links:13: sx: coordinate 4"));
-    assert_non_null(strstr(told.text, "links:14: no link leads"));
-    assert_non_null(strstr(told.text, "links:15: packets: -5 of them"));
+        strstr(reported.text, "links:11: column code_region: a whole number is expected\n"));
+    assert_non_null(strstr(reported.text, "links:13: sx: coordinate 4"));
+    assert_non_null(strstr(reported.text, "links:14: no link leads"));
+    assert_non_null(strstr(reported.text, "links:15: packets: -5 of them"));
 }
 
 static void packets_that_no_rank_is_beside_are_not_counted_as_recorded(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported_faults reported;
     /* ranks are on (0,0) and (1,0) */
     struct import_counts counts =
-        import(meta, "", "0 0 1 0 1 5\n1 0 2 0 1 6\n2 0 1 0 1 7\n2 0 3 0 1 50\n", &told);
-    assert_string_equal(told.text, "");
+        import(meta, "", "0 0 1 0 1 5\n1 0 2 0 1 6\n2 0 1 0 1 7\n2 0 3 0 1 50\n", &reported);
+    assert_string_equal(reported.text, "");
     assert_int_equal(counts.rows, 4);
     assert_int_equal(counts.packets, 18);
     assert_int_equal(counts.unseen, 50);
@@ -244,10 +245,11 @@ static void wires_between_the_same_nodes_are_counted_in_the_same_visit(void **st
     static const char columns[] =
         "key: A\n---\n- [linkid, int32]\n- [sx, int32]\n- [sy, int32]\n- [tx, int32]\n"
         "- [ty, int32]\n- [code_region, int32]\n- [packets, int64]\n...\n";
-    struct told told;
-    struct import_counts counts = import_table(
-        meta, "", columns, "0 0 0 0 1 1 5\n1 0 0 0 1 1 6\n0 0 0 0 1 1 7\n1 0 0 0 1 1 8\n", &told);
-    assert_string_equal(told.text, "");
+    struct reported_faults reported;
+    struct import_counts counts =
+        import_table(meta, "", columns,
+                     "0 0 0 0 1 1 5\n1 0 0 0 1 1 6\n0 0 0 0 1 1 7\n1 0 0 0 1 1 8\n", &reported);
+    assert_string_equal(reported.text, "");
     assert_int_equal(counts.packets, 26);
     assert_int_equal(counts.windows, 2); /* the region comes twice */
 }
@@ -267,44 +269,44 @@ static void faults_of_the_first_file_are_reported_with_their_line(void **state)
         {"a: [\n", "f:2: not YAML: did not find expected node content\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct told told = {""};
-        struct faults faults = {"f", tell, &told, 0};
+        struct reported_faults reported = {""};
+        struct faults faults = {"f", report_fault, &reported, 0};
         struct counter_meta about;
         assert_int_equal(counter_meta_parse(&about, cases[i].text, strlen(cases[i].text), &faults),
                          -HOLTER_EUSAGE);
-        assert_string_equal(told.text, cases[i].fault);
+        assert_string_equal(reported.text, cases[i].fault);
     }
 }
 
 static void file_that_is_no_table_is_reported(void **state)
 {
     (void)state;
-    struct told told = {""};
-    struct faults faults = {"f", tell, &told, 0};
+    struct reported_faults reported = {""};
+    struct faults faults = {"f", report_fault, &reported, 0};
     struct counter_table table;
     assert_int_equal(counter_table_parse(&table, "1 2 3\n", 6, &faults), -HOLTER_EUSAGE);
-    assert_string_equal(told.text,
+    assert_string_equal(reported.text,
                         "f:1: no columns are declared: this is not a table of counters\n");
-    told.text[0] = '\0';
+    reported.text[0] = '\0';
     faults.count = 0;
     static const char unended[] = "---\n- [rank, int32]\n0\n1\n";
     assert_int_equal(counter_table_parse(&table, unended, sizeof(unended) - 1, &faults),
                      -HOLTER_EUSAGE);
-    assert_string_equal(told.text, "f:4: the line ... behind the columns is missing\n");
+    assert_string_equal(reported.text, "f:4: the line ... behind the columns is missing\n");
 }
 
 static void tables_without_rows_are_reported(void **state)
 {
     (void)state;
-    struct told told;
+    struct reported_faults reported;
     static const char with_ranks[] = "---\nfiletype: projection\ntype: file\nfilename: ranks\n"
                                      "subdomain:\n- { type: NODE }\n- { type: RANK }\n";
     char about[600];
-    import(meta, "", "", &told);
-    assert_ends(&told, "links: there are no rows in it\n");
+    import(meta, "", "", &reported);
+    assert_ends(&reported, "links: there are no rows in it\n");
     snprintf(about, sizeof(about), "%s%s", meta, with_ranks);
-    import(about, "", "0 0 1 0 1 5\n", &told);
-    assert_ends(&told, "ranks: there are no rows in it\n");
+    import(about, "", "0 0 1 0 1 5\n", &reported);
+    assert_ends(&reported, "ranks: there are no rows in it\n");
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 #include "holter/wire.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -22,27 +22,28 @@
 static struct pairs read_text(const char *text)
 {
     struct pairs pairs;
-    struct told told = {""};
-    if (pairs_parse(&pairs, "f", text, strlen(text), tell, &told) != 0)
-        fail_msg("%s", told.text);
+    struct reported_faults reported = {""};
+    if (pairs_parse(&pairs, "f", text, strlen(text), report_fault, &reported) != 0)
+        fail_msg("%s", reported.text);
     return pairs;
 }
 
 static void assert_fault(const char *text, const char *fault)
 {
     struct pairs pairs;
-    struct told told = {""};
-    assert_int_equal(pairs_parse(&pairs, "f", text, strlen(text), tell, &told), -HOLTER_EUSAGE);
-    assert_string_equal(told.text, fault);
+    struct reported_faults reported = {""};
+    assert_int_equal(pairs_parse(&pairs, "f", text, strlen(text), report_fault, &reported),
+                     -HOLTER_EUSAGE);
+    assert_string_equal(reported.text, fault);
     assert_null(pairs.edges);
 }
 
 static struct topology_file network(const char *given)
 {
     struct topology_file file = {.topology = NULL};
-    struct told told = {""};
-    if (topology_file_given(&file, given, tell, &told) != 0)
-        fail_msg("%s", told.text);
+    struct reported_faults reported = {""};
+    if (topology_file_given(&file, given, report_fault, &reported) != 0)
+        fail_msg("%s", reported.text);
     return file;
 }
 
@@ -185,7 +186,8 @@ static void network_of_recorded_routes_is_inferred(void **state)
     static const struct {
         const char *name;
         uint32_t nodes, routes, gaps, per_node;
-        const char *steps; /* dimensions in the order in which routes correct them; "": not told */
+        const char
+            *steps; /* dimensions in the order in which routes correct them; "": not reported */
     } cases[] = {
         {"route/MiniAMR_Vesta_n64_c1_s2_route.txt", 64, 948, 0, 1, "DBACE"},
         {"route/MiniMD_Vesta_n128_c16_w_route.txt", 128, 8192, 0, 16, "BACDE"},
@@ -199,12 +201,12 @@ static void network_of_recorded_routes_is_inferred(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char path[200];
         size_t length;
-        struct told told = {""};
+        struct reported_faults reported = {""};
         struct topology_file file = {.topology = NULL};
         snprintf(path, sizeof(path), "par-comm-data/%s", cases[i].name);
         char *text = data_file(path, &length);
-        if (topology_file_parse(&file, "f", text, length, tell, &told) != 0)
-            fail_msg("%s: %s", cases[i].name, told.text);
+        if (topology_file_parse(&file, "f", text, length, report_fault, &reported) != 0)
+            fail_msg("%s: %s", cases[i].name, reported.text);
         const struct topology_spec *spec = topology_spec(file.topology);
         assert_int_equal(topology_nodes(file.topology), cases[i].nodes);
         assert_int_equal(file.routes, cases[i].routes);
@@ -223,7 +225,7 @@ static void hop_counts_need_not_reach_the_last_rank(void **state)
     (void)state;
     char text[4000] = "";
     size_t used = 0;
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct topology_file file = {.topology = NULL};
     uint32_t at[TOPOLOGY_DIMENSIONS];
     const uint32_t size[] = {2, 2, 4, 2, 2};
@@ -235,8 +237,8 @@ static void hop_counts_need_not_reach_the_last_rank(void **state)
         }
         used += (size_t)snprintf(text + used, sizeof(text) - used, "0 %u 5 %u\n", 2 * node, hops);
     }
-    if (topology_file_parse(&file, "f", text, used, tell, &told) != 0)
-        fail_msg("%s", told.text);
+    if (topology_file_parse(&file, "f", text, used, report_fault, &reported) != 0)
+        fail_msg("%s", reported.text);
     assert_int_equal(topology_nodes(file.topology), 64);
     assert_int_equal(file.per_node, 2);
     topology_file_finish(&file);
@@ -252,8 +254,9 @@ static void routes_that_lack_hops_are_reported_with_their_line(void **state)
                                "Hop 1: [4-0] 4 (0 0 1 0 0 0) -> 0 (0 0 0 0 0 0)\n"
                                "Hop 1: [4-0] 4 (0 0 1 0 0 0) -> 0 (0 0 0 0 0 0)\n";
     struct topology_file file = {.topology = NULL};
-    struct told told = {""};
-    assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), tell, &told), 0);
+    struct reported_faults reported = {""};
+    assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), report_fault, &reported),
+                     0);
     assert_int_equal(file.routes, 1);
     assert_int_equal(file.gaps, 3);
     assert_string_equal(file.remarks, "3: route 1-2: hops before this one are missing\n"
@@ -268,8 +271,9 @@ static void a_route_to_its_own_source_is_reported(void **state)
     static const char text[] = "Hop 1: [3-2] 3 (0 0 0 1 1 0) -> 2 (0 0 0 1 0 0)\n"
                                "Hop 1: [1-1] 1 (0 0 0 0 1 0) -> 1 (0 0 0 0 1 0)\n";
     struct topology_file file = {.topology = NULL};
-    struct told told = {""};
-    assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), tell, &told), 0);
+    struct reported_faults reported = {""};
+    assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), report_fault, &reported),
+                     0);
     assert_int_equal(file.routes, 1);
     assert_int_equal(file.gaps, 1);
     assert_string_equal(file.remarks, "2: route 1-1: the route's source is its destination\n");
@@ -297,11 +301,12 @@ static void malformed_hops_are_reported_with_their_line(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char text[300];
         struct topology_file file = {.topology = NULL};
-        struct told told = {""};
+        struct reported_faults reported = {""};
         snprintf(text, sizeof(text), "Hop 1: [1-0] 1 (0 1) -> 0 (0 0)\n%s\n", cases[i].line);
-        assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), tell, &told),
-                         -HOLTER_EUSAGE);
-        assert_string_equal(told.text, cases[i].fault);
+        assert_int_equal(
+            topology_file_parse(&file, "f", text, strlen(text), report_fault, &reported),
+            -HOLTER_EUSAGE);
+        assert_string_equal(reported.text, cases[i].fault);
     }
 }
 
@@ -311,7 +316,7 @@ static void imported_pairs_come_back_from_the_recording(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], source[300], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct pairs pairs, back;
     struct topology_file t = network("torus:2,2,2,2,2"), kept;
     uint32_t *seats;
@@ -319,9 +324,10 @@ static void imported_pairs_come_back_from_the_recording(void **state)
     data_file_unpack("par-comm-data/hopbyte/MiniMD_Vesta_n32_c1_w_hopbyte.txt", directory, source,
                      sizeof(source));
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
-    assert_int_equal(pairs_read(&pairs, source, tell, &told), 0);
-    assert_int_equal(import_pairs(path, source, &pairs, &t, "torus:2,2,2,2,2", 0, tell, &told), 0);
-    assert_int_equal(pairs_read(&back, path, tell, &told), 0);
+    assert_int_equal(pairs_read(&pairs, source, report_fault, &reported), 0);
+    assert_int_equal(
+        import_pairs(path, source, &pairs, &t, "torus:2,2,2,2,2", 0, report_fault, &reported), 0);
+    assert_int_equal(pairs_read(&back, path, report_fault, &reported), 0);
     assert_int_equal(back.source, PAIRS_RECORDING);
     assert_int_equal(back.processes, pairs.processes);
     assert_int_equal(back.edge_count, pairs.edge_count);
@@ -333,8 +339,9 @@ static void imported_pairs_come_back_from_the_recording(void **state)
     assert_int_equal(topology_spec(kept.topology)->kind, TOPOLOGY_CARTESIAN);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(seats[i], i);
-    assert_string_equal(told.text, "");
-    assert_int_equal(import_pairs(path, source, &pairs, &t, "", 0, tell, &told), -EEXIST);
+    assert_string_equal(reported.text, "");
+    assert_int_equal(import_pairs(path, source, &pairs, &t, "", 0, report_fault, &reported),
+                     -EEXIST);
     free(seats);
     topology_file_finish(&kept);
     topology_file_finish(&t);
@@ -349,14 +356,15 @@ static void what_ranks_send_to_themselves_is_imported(void **state)
     static const char text[] = "0 0 5\n0 1 7\n2 0 9\n2 2 6\n2 2 4\n";
     (void)state;
     char directory[DIRECTORY_ROOM], path[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct pairs pairs, back;
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
-    assert_int_equal(pairs_parse(&pairs, "a.txt", text, strlen(text), tell, &told), 0);
+    assert_int_equal(pairs_parse(&pairs, "a.txt", text, strlen(text), report_fault, &reported), 0);
     assert_int_equal(pairs.edge_count, 4);
-    assert_int_equal(import_pairs(path, "my a.txt", &pairs, NULL, NULL, 0, tell, &told), 0);
-    assert_int_equal(pairs_read(&back, path, tell, &told), 0);
+    assert_int_equal(import_pairs(path, "my a.txt", &pairs, NULL, NULL, 0, report_fault, &reported),
+                     0);
+    assert_int_equal(pairs_read(&back, path, report_fault, &reported), 0);
     assert_string_equal(back.job, "mya"); /* the id of a job has no blanks */
     assert_int_equal(back.edge_count, 4);
     assert_memory_equal(back.edges, pairs.edges, 4 * sizeof(*pairs.edges));
@@ -371,7 +379,7 @@ static void lines_that_are_whole_are_imported(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct pairs pairs;
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/a.txt", directory);
@@ -379,21 +387,21 @@ static void lines_that_are_whole_are_imported(void **state)
     assert_non_null(file);
     assert_true(fputs("0 1 5 1\n1 x 5\n1 2 7 1\n2 0", file) >= 0);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(pairs_read(&pairs, path, tell, &told), -HOLTER_EUSAGE);
-    told.text[0] = '\0';
-    assert_int_equal(pairs_read_whole(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs_read(&pairs, path, report_fault, &reported), -HOLTER_EUSAGE);
+    reported.text[0] = '\0';
+    assert_int_equal(pairs_read_whole(&pairs, path, report_fault, &reported), 0);
     assert_int_equal(pairs.edge_count, 2);
     assert_int_equal(pairs.hop_count, 2);
     assert_int_equal(pairs.edges[1].bytes, 7);
     assert_int_equal(pairs.wrong_lines, 2);
-    assert_non_null(strstr(told.text, "a.txt:2: "));
-    assert_non_null(strstr(told.text, "a.txt:4: "));
+    assert_non_null(strstr(reported.text, "a.txt:2: "));
+    assert_non_null(strstr(reported.text, "a.txt:4: "));
     pairs_finish(&pairs);
     file = fopen(path, "we");
     assert_non_null(file);
     assert_true(fputs("1 x 5\n", file) >= 0);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(pairs_read_whole(&pairs, path, tell, &told), -HOLTER_EUSAGE);
+    assert_int_equal(pairs_read_whole(&pairs, path, report_fault, &reported), -HOLTER_EUSAGE);
     directory_remove(directory);
 }
 
@@ -406,7 +414,7 @@ static void damaged_lines_leave_the_network_of_the_others(void **state)
                              "Hop 2: [4-", "Hop 1: [1-0] 9 (0 0 0 0 1 0) -> 0 (0 0 0 0 0 0)"};
     const char *counts[] = {"25 3", "4 x 100 2", "7 9 100 2 11", "7 9 100 77"};
     for (int hops = 0; hops < 2; hops++) {
-        struct told told = {""};
+        struct reported_faults reported = {""};
         struct topology_file file;
         size_t length, lines = 0;
         char *text =
@@ -422,9 +430,10 @@ static void damaged_lines_leave_the_network_of_the_others(void **state)
             if (lines % 100 == 0 && lines < (hops ? 400 : 300))
                 out += sprintf(out, "%s\n", (hops ? counts : damaged)[lines / 100]);
         }
-        assert_int_equal(
-            topology_file_parse(&file, "f", garbled, (size_t)(out - garbled), tell, &told), 0);
-        assert_string_equal(told.text, "");
+        assert_int_equal(topology_file_parse(&file, "f", garbled, (size_t)(out - garbled),
+                                             report_fault, &reported),
+                         0);
+        assert_string_equal(reported.text, "");
         assert_int_equal(topology_nodes(file.topology), 64);
         assert_int_equal(topology_spec(file.topology)->dimension_count, 5);
         assert_int_equal(topology_spec(file.topology)->dimensions[2].size, 4);
@@ -440,14 +449,14 @@ static void without_a_network_a_recording_has_a_tree_of_hosts(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct pairs pairs = read_text("0 1 5\n1 2 5\n2 3 5\n3 0 5\n"), back;
     struct topology_file tree;
     uint32_t *seats;
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
-    assert_int_equal(import_pairs(path, "x", &pairs, NULL, "", 2, tell, &told), 0);
-    assert_int_equal(pairs_read(&back, path, tell, &told), 0);
+    assert_int_equal(import_pairs(path, "x", &pairs, NULL, "", 2, report_fault, &reported), 0);
+    assert_int_equal(pairs_read(&back, path, report_fault, &reported), 0);
     assert_int_equal(back.host_count, 2);
     assert_string_equal(back.hosts[1].name, "n1");
     assert_int_equal(pairs_network(&tree, &seats, &back, path, why, sizeof(why)), 0);
@@ -492,7 +501,7 @@ static void hosts_of_one_name_stay_two(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct recording *recording;
     struct pairs pairs;
     struct topology_file tree;
@@ -508,7 +517,7 @@ static void hosts_of_one_name_stay_two(void **state)
     write_message(recording, 12, WIRE_TYPE_WINDOW,
                   &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
     recording_close(recording);
-    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs_read(&pairs, path, report_fault, &reported), 0);
     assert_int_equal(pairs.host_count, 3);
     assert_int_equal(pairs.places[1].host, 0);
     assert_int_equal(pairs.places[3].host, 1);
@@ -517,7 +526,7 @@ static void hosts_of_one_name_stay_two(void **state)
     assert_int_equal(pairs_network(&tree, &seats, &pairs, path, why, sizeof(why)), 0);
     assert_int_equal(topology_distance(tree.topology, seats[0], seats[4]), 2);
     assert_int_equal(topology_distance(tree.topology, seats[0], seats[2]), 4);
-    assert_string_equal(told.text, "");
+    assert_string_equal(reported.text, "");
     free(seats);
     topology_file_finish(&tree);
     pairs_finish(&pairs);
@@ -528,7 +537,7 @@ static void messages_that_cannot_be_decoded_are_reported(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct recording *recording;
     struct pairs pairs;
     const struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 11, .seq = 2};
@@ -540,9 +549,9 @@ static void messages_that_cannot_be_decoded_are_reported(void **state)
                   &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
     assert_int_equal(recording_write_message(recording, &head, "\xc1", 1), 0);
     recording_close(recording);
-    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
-    assert_non_null(
-        strstr(told.text, "a.hrec: messages of agents that cannot be decoded are left out: 1\n"));
+    assert_int_equal(pairs_read(&pairs, path, report_fault, &reported), 0);
+    assert_non_null(strstr(reported.text,
+                           "a.hrec: messages of agents that cannot be decoded are left out: 1\n"));
     pairs_finish(&pairs);
     directory_remove(directory);
 }
@@ -552,7 +561,7 @@ static void a_rank_of_a_grid_whose_host_is_not_known_is_refused(void **state)
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct recording *recording;
     struct pairs pairs;
     struct topology_file grid;
@@ -580,7 +589,7 @@ static void a_rank_of_a_grid_whose_host_is_not_known_is_refused(void **state)
     write_message(recording, 11, WIRE_TYPE_WINDOW,
                   &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
     recording_close(recording);
-    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs_read(&pairs, path, report_fault, &reported), 0);
     assert_int_equal(pairs.grid.ranks, 2);
     assert_int_equal(pairs_grid(&grid, &seats, &pairs, why, sizeof(why)), -HOLTER_EUSAGE);
     assert_string_equal(why, "the recording does not contain the host of rank 1");
@@ -593,7 +602,7 @@ static void hosts_with_the_name_of_another_vertex_make_a_tree_without_names(void
 {
     (void)state;
     char directory[DIRECTORY_ROOM], path[300], why[300];
-    struct told told = {""};
+    struct reported_faults reported = {""};
     struct recording *recording;
     struct pairs pairs;
     struct topology_file tree;
@@ -606,7 +615,7 @@ static void hosts_with_the_name_of_another_vertex_make_a_tree_without_names(void
     write_message(recording, 12, WIRE_TYPE_WINDOW,
                   &(struct wire_window){.seq = 1, .job = "a", .host = "box", .length_ns = 1});
     recording_close(recording);
-    assert_int_equal(pairs_read(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs_read(&pairs, path, report_fault, &reported), 0);
     assert_int_equal(pairs_network(&tree, &seats, &pairs, path, why, sizeof(why)), 0);
     assert_int_equal(topology_distance(tree.topology, seats[0], seats[1]), 2);
     assert_int_equal(topology_distance(tree.topology, seats[0], seats[3]), 4);

@@ -8,7 +8,7 @@
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/data_file.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@
 
 struct bed {
     char directory[DIRECTORY_ROOM], archive[128], recording[64];
-    struct told told;
+    struct reported_faults reported;
     struct import_otf2_counts counts;
     struct recorded_sums sums;
     const char *hosts; /* NULL: those of the archive */
@@ -53,10 +53,10 @@ static int import_with(struct bed *bed, unsigned threads)
     struct trace_wishes wishes = {.threads = threads,
                                   .hosts = bed->hosts,
                                   .per_node = bed->per_node,
-                                  .fault = tell,
-                                  .user = &bed->told};
+                                  .fault = report_fault,
+                                  .user = &bed->reported};
     remove(bed->recording);
-    bed->told.text[0] = '\0';
+    bed->reported.text[0] = '\0';
     int code = import_otf2(bed->recording, bed->archive, &wishes, &bed->counts);
     if (code == 0)
         recorded_sums_read(&bed->sums, bed->recording);
@@ -66,7 +66,7 @@ static int import_with(struct bed *bed, unsigned threads)
 static void import_all(struct bed *bed)
 {
     if (import_with(bed, 1) != 0)
-        fail_msg("%s", bed->told.text);
+        fail_msg("%s", bed->reported.text);
 }
 
 /* ---- the recorded trace ---------------------------------------------------- */
@@ -128,7 +128,7 @@ static void a_recorded_trace_has_all_that_otf2_print_shows(void **state)
     (void)state;
     unpack(&bed);
     import_all(&bed);
-    assert_string_equal(bed.told.text, "");
+    assert_string_equal(bed.reported.text, "");
     FILE *golden = fopen(OTF2_GOLDEN, "re");
     assert_non_null(golden);
     struct recorded_sums rest = bed.sums;
@@ -200,7 +200,7 @@ static void a_link_to_the_anchor_alone_stands_for_the_archive(void **state)
     assert_int_equal(symlink(bed.archive, link), 0);
     snprintf(bed.archive, sizeof(bed.archive), "%s", link);
     import_all(&bed);
-    assert_string_equal(bed.told.text, "");
+    assert_string_equal(bed.reported.text, "");
     assert_int_equal(bed.sums.sent, direct.sent);
     assert_int_equal(bed.sums.received_bytes, direct.received_bytes);
     assert_memory_equal(bed.sums.call, direct.call, sizeof(direct.call));
@@ -225,20 +225,20 @@ static void pipes_in_place_of_files_are_not_waited_for(void **state)
     put_pipe(&bed, "traces/4.def", path);
     import_all(&bed);
     assert_int_equal(bed.counts.counts.failed_streams, 2);
-    assert_non_null(strstr(bed.told.text, "traces/3.evt: "));
-    assert_non_null(strstr(bed.told.text, "it is no regular file"));
-    assert_non_null(strstr(bed.told.text, "its definitions, 4.def, are not whole"));
+    assert_non_null(strstr(bed.reported.text, "traces/3.evt: "));
+    assert_non_null(strstr(bed.reported.text, "it is no regular file"));
+    assert_non_null(strstr(bed.reported.text, "its definitions, 4.def, are not whole"));
     assert_true(bed.sums.sent > 0);
     put_pipe(&bed, "traces.def", path);
     assert_int_equal(import_with(&bed, 1), -HOLTER_ECORRUPT);
-    assert_non_null(strstr(bed.told.text, "traces.def: it is no regular file"));
+    assert_non_null(strstr(bed.reported.text, "traces.def: it is no regular file"));
     end(&bed);
 }
 
 static void compare_places(struct bed *bed, uint32_t hosts, uint32_t per_node)
 {
     struct pairs pairs;
-    assert_int_equal(pairs_read(&pairs, bed->recording, tell, &bed->told), 0);
+    assert_int_equal(pairs_read(&pairs, bed->recording, report_fault, &bed->reported), 0);
     assert_int_equal(bed->counts.hosts, hosts);
     assert_int_equal(pairs.host_count, hosts);
     assert_int_equal(pairs.processes, RANKS);
@@ -271,7 +271,7 @@ static void hosts_that_are_asked_for_take_the_place_of_those_of_the_archive(void
 static void impossible_hosts_are_reported(void **state)
 {
     static const struct {
-        const char *hosts, *told;
+        const char *hosts, *reported;
         uint32_t per_node;
     } cases[] = {{"a,b,a", "traces.otf2: hosts: host a is there twice", 0},
                  {",", "there are no hosts in the list", 0},
@@ -284,7 +284,7 @@ static void impossible_hosts_are_reported(void **state)
         bed.hosts = cases[i].hosts;
         bed.per_node = cases[i].per_node;
         assert_int_equal(import_with(&bed, 1), -HOLTER_EUSAGE);
-        assert_non_null(strstr(bed.told.text, cases[i].told));
+        assert_non_null(strstr(bed.reported.text, cases[i].reported));
         assert_int_equal(access(bed.recording, F_OK), -1);
     }
     end(&bed);
@@ -313,7 +313,7 @@ static uint64_t others(const struct bed *bed, const char *name)
 
 static void compare(const struct bed *bed, const struct history *h, const struct history_plan *plan)
 {
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     for (uint32_t a = 0; a < plan->ranks; a++) {
         for (uint32_t b = 0; b < plan->ranks; b++) {
             assert_int_equal(bed->sums.pairs[a][b], h->pairs[a][b]);
@@ -375,7 +375,8 @@ static void every_collective_of_a_history_is_one_of_all_ranks_in_the_graph(void 
     uint64_t members = 0, started = 0, left = 0;
     plan.rounds = 1000;
     struct history history = make(&bed, &plan);
-    assert_int_equal(import_otf2_dependencies(bed.archive, tell, &bed.told, &messages), 0);
+    assert_int_equal(import_otf2_dependencies(bed.archive, report_fault, &bed.reported, &messages),
+                     0);
     assert_int_equal(dependencies_make(&d, &messages.calls, NULL), 0);
     assert_int_equal(d.counts.rejected, 0);
     for (uint32_t i = 0; i < d.collective_count; i++) {
@@ -443,10 +444,10 @@ static void a_length_that_is_wrong_costs_no_record(void **state)
         struct history history = make(&bed, &plan);
         assert_true(history.last_ns > UINT64_C(1000000000));
         assert_int_equal(import_with(&bed, 2), 0);
-        assert_int_equal(bed.told.text[0] != '\0', i < 2);
+        assert_int_equal(bed.reported.text[0] != '\0', i < 2);
         if (i < 2)
-            assert_non_null(strstr(bed.told.text, "it is read once more"));
-        bed.told.text[0] = '\0';
+            assert_non_null(strstr(bed.reported.text, "it is read once more"));
+        bed.reported.text[0] = '\0';
         compare(&bed, &history, &plan);
         assert_in_range(bed.counts.counts.windows, 10, 100000);
         end(&bed);
@@ -524,8 +525,8 @@ static void a_file_that_is_cut_off_gives_what_is_whole(void **state)
     cut(&bed, "traces/3.evt", 16384);
     assert_int_equal(import_with(&bed, 2), 0);
     assert_int_equal(bed.counts.counts.failed_streams, 1);
-    assert_non_null(strstr(bed.told.text, "traces/3.evt: after event "));
-    assert_non_null(strstr(bed.told.text, "byte "));
+    assert_non_null(strstr(bed.reported.text, "traces/3.evt: after event "));
+    assert_non_null(strstr(bed.reported.text, "byte "));
     assert_true(bed.sums.sent < whole);
     assert_true(bed.sums.rank_events[3] > 0 && bed.sums.rank_events[3] < of_third);
     assert_true(bed.sums.rank_events[2] > 400);
@@ -542,7 +543,7 @@ static void definitions_of_a_location_that_are_cut_off_are_reported(void **state
     cut(&bed, "traces/3.def", 20);
     assert_int_equal(import_with(&bed, 2), 0);
     assert_int_equal(bed.counts.counts.failed_streams, 1);
-    assert_non_null(strstr(bed.told.text, "its definitions, 3.def, are not whole"));
+    assert_non_null(strstr(bed.reported.text, "its definitions, 3.def, are not whole"));
     assert_int_equal(bed.sums.sent, whole);
     end(&bed);
 }
@@ -557,7 +558,7 @@ static void a_file_that_is_missing_is_reported(void **state)
     assert_int_equal(remove(path), 0);
     assert_int_equal(import_with(&bed, 1), 0);
     assert_int_equal(bed.counts.counts.failed_streams, 1);
-    assert_non_null(strstr(bed.told.text, "traces/5.evt: "));
+    assert_non_null(strstr(bed.reported.text, "traces/5.evt: "));
     assert_int_equal(bed.sums.rank_events[5], 0);
     assert_true(bed.sums.rank_events[4] > 0);
     end(&bed);
@@ -579,8 +580,8 @@ static void definitions_that_are_cut_off_are_reported(void **state)
     cut(&bed, "traces.def", (long)status.st_size - 1000);
     assert_int_equal(import_with(&bed, 1), 0);
     assert_true(bed.counts.definitions_broken);
-    assert_non_null(strstr(bed.told.text, "traces.def: definitions are not whole"));
-    assert_non_null(strstr(bed.told.text, ", before byte "));
+    assert_non_null(strstr(bed.reported.text, "traces.def: definitions are not whole"));
+    assert_non_null(strstr(bed.reported.text, ", before byte "));
     end(&bed);
 }
 
@@ -591,7 +592,7 @@ static void definitions_that_are_not_there_are_reported(void **state)
     unpack(&bed);
     cut(&bed, "traces.def", 0);
     assert_true(import_with(&bed, 1) < 0);
-    assert_non_null(strstr(bed.told.text, "traces.def: "));
+    assert_non_null(strstr(bed.reported.text, "traces.def: "));
     assert_int_equal(access(bed.recording, F_OK), -1);
     cut(&bed, "traces.otf2", 20);
     assert_true(import_with(&bed, 1) < 0);
@@ -599,7 +600,7 @@ static void definitions_that_are_not_there_are_reported(void **state)
     assert_true(import_with(&bed, 1) < 0);
     snprintf(bed.archive, sizeof(bed.archive), "%s/none.otf2", bed.directory);
     assert_true(import_with(&bed, 1) < 0);
-    assert_non_null(strstr(bed.told.text, "none.otf2: "));
+    assert_non_null(strstr(bed.reported.text, "none.otf2: "));
     end(&bed);
 }
 

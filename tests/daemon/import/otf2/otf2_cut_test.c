@@ -5,7 +5,7 @@
 #include "tests/daemon/import/otf2/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <fcntl.h>
 #include <otf2/otf2.h>
@@ -27,7 +27,7 @@ enum { R_SEND, R_RECV, REGIONS };
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], events[128], recording[64];
-    struct told told;
+    struct reported_faults reported;
     long size; /* of the events of rank 0 */
     struct import_otf2_counts counts;
     struct recorded_sums sums;
@@ -99,9 +99,9 @@ static void begin(struct bed *bed)
 
 static void import_it(struct bed *bed)
 {
-    struct trace_wishes wishes = {.threads = 1, .fault = tell, .user = &bed->told};
+    struct trace_wishes wishes = {.threads = 1, .fault = report_fault, .user = &bed->reported};
     remove(bed->recording);
-    bed->told.text[0] = '\0';
+    bed->reported.text[0] = '\0';
     assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
     recorded_sums_read(&bed->sums, bed->recording);
 }
@@ -125,14 +125,14 @@ static void what_comes_before_a_cut_is_imported_once(void **state)
     (void)state;
     begin(bed);
     import_it(bed);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(check_first_messages(bed), MESSAGES);
     for (size_t i = 0; i < sizeof(shorter) / sizeof(shorter[0]); i++) {
         assert_int_equal(truncate(bed->events, bed->size - shorter[i]), 0);
         import_it(bed);
         assert_int_equal(bed->counts.counts.failed_streams, 1);
-        assert_non_null(strstr(bed->told.text, "traces/0.evt: after event "));
-        assert_non_null(strstr(bed->told.text, ", before byte "));
+        assert_non_null(strstr(bed->reported.text, "traces/0.evt: after event "));
+        assert_non_null(strstr(bed->reported.text, ", before byte "));
         assert_true(check_first_messages(bed) <= before);
         before = bed->sums.sent;
     }
@@ -159,8 +159,8 @@ static void events_that_are_missing_in_the_middle_are_reported(void **state)
     close(fd);
     import_it(bed);
     assert_int_equal(bed->counts.counts.failed_streams, 1);
-    assert_non_null(strstr(bed->told.text, "traces/0.evt: after event "));
-    assert_non_null(strstr(bed->told.text, "fewer events than the definitions state: 90000"));
+    assert_non_null(strstr(bed->reported.text, "traces/0.evt: after event "));
+    assert_non_null(strstr(bed->reported.text, "fewer events than the definitions state: 90000"));
     assert_in_range(bed->sums.sent, MESSAGES / 2, MESSAGES - 1);
     directory_remove(bed->directory);
 }

@@ -3,7 +3,7 @@
 #include "holter/error.h"
 #include "tests/daemon/import/otf2/otf2_history.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@
 
 struct bed {
     char directory[DIRECTORY_ROOM], archive[80];
-    struct told told;
+    struct reported_faults reported;
     struct otf2_process *process;
     struct event batch[TRACE_BATCH];
     uint64_t events[STREAMS], digest[STREAMS];
@@ -62,8 +62,9 @@ static void start(struct bed *bed)
 {
     memset(bed->events, 0, sizeof(bed->events));
     memset(bed->digest, 0, sizeof(bed->digest));
-    bed->told.text[0] = '\0';
-    assert_int_equal(otf2_process_start(&bed->process, bed->archive, 1, tell, &bed->told), 0);
+    bed->reported.text[0] = '\0';
+    assert_int_equal(
+        otf2_process_start(&bed->process, bed->archive, 1, report_fault, &bed->reported), 0);
 }
 
 static void stop(struct bed *bed)
@@ -119,7 +120,7 @@ static void replace_readers(uint32_t threads)
         read_all(&bed, deadly[i]);
         assert_memory_equal(bed.digest, digest, sizeof(digest));
         assert_int_equal(otf2_process_reports(bed.process)[1].totals.events, events);
-        assert_string_equal(bed.told.text, "");
+        assert_string_equal(bed.reported.text, "");
         stop(&bed);
     }
     directory_remove(bed.directory);
@@ -171,7 +172,7 @@ static void lose_streams(uint32_t threads)
     for (uint32_t s = 0; s < STREAMS && threads == 1; s++)
         assert_true(ended[s] < 0 || bed.digest[s] == digest[s]);
     assert_int_equal(ended[0] < 0 || ended[1] < 0 || ended[2] < 0 || ended[3] < 0,
-                     strstr(bed.told.text, "libotf2 crashed on it") != NULL);
+                     strstr(bed.reported.text, "libotf2 crashed on it") != NULL);
     stop(&bed);
     directory_remove(bed.directory);
 }
@@ -213,7 +214,7 @@ static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
     while ((count = read_some(&bed, 1)) > 0)
         continue;
     assert_int_equal(count, -HOLTER_ECORRUPT);
-    assert_non_null(strstr(bed.told.text, "/history/1.evt: "));
+    assert_non_null(strstr(bed.reported.text, "/history/1.evt: "));
     stop(&bed);
     directory_remove(bed.directory);
 }
@@ -245,7 +246,8 @@ static unsigned long mib_of_archive(int no_definitions)
                                 .no_definitions = no_definitions};
     struct bed bed;
     begin_plan(&bed, &plan);
-    assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, tell, &bed.told), 0);
+    assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, report_fault, &bed.reported),
+                     0);
     for (uint32_t s = 0; s < HISTORY_RANKS * 4; s++)
         assert_true(otf2_process_next(bed.process, s, UINT64_MAX, bed.batch) >= 0);
     unsigned long mib = max_mib(otf2_process_reader(bed.process));

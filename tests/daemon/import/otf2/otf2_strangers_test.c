@@ -7,7 +7,7 @@
 #include "tests/daemon/import/otf2/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <otf2/otf2.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static const char *const regions[REGIONS] = {
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64];
-    struct told told;
+    struct reported_faults reported;
     OTF2_Archive *writing;
     OTF2_EvtWriter *events[RANKS][LOCATIONS];
     uint64_t written[RANKS][LOCATIONS], time;
@@ -193,8 +193,8 @@ static void write_archive(struct bed *bed)
 
 static int import_it(struct bed *bed)
 {
-    struct trace_wishes wishes = {.threads = 2, .fault = tell, .user = &bed->told};
-    bed->told.text[0] = '\0';
+    struct trace_wishes wishes = {.threads = 2, .fault = report_fault, .user = &bed->reported};
+    bed->reported.text[0] = '\0';
     int code = import_otf2(bed->recording, bed->archive, &wishes, &bed->counts);
     if (code == 0)
         recorded_sums_read(&bed->sums, bed->recording);
@@ -284,7 +284,7 @@ static void threads_and_accelerators_are_distinguished(void **state)
     threads_share_requests(bed);
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.ranks, RANKS);
     assert_int_equal(bed->counts.hosts, 1);
     assert_int_equal(bed->counts.events, all_written(bed));
@@ -323,7 +323,7 @@ static void turns_of_a_persistent_request_may_alternate_between_threads(void **s
     }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.counts.matched, 6000);
     assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
     assert_int_equal(bed->counts.forced, 0);
@@ -345,7 +345,7 @@ static void times_are_exact_with_any_clock(void **state)
     RECORD(1, MASTER, Leave, R_RECV);
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.counts.matched, 1);
     assert_int_equal(bed->sums.call_ns[CALL_Recv], 1000000000);
     end(bed);
@@ -372,7 +372,7 @@ static void collectives_of_several_communicators_are_counted(void **state)
         }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.collectives, 12);
     assert_int_equal(bed->sums.call[CALL_Allreduce], 6);
     assert_int_equal(bed->sums.call_bytes[CALL_Allreduce], 6 * 16);
@@ -409,7 +409,7 @@ static void one_sided_calls_have_their_bytes(void **state)
     }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.events, all_written(bed));
     assert_int_equal(bed->sums.call[CALL_Win_fence], 1);
     assert_int_equal(bed->sums.call[CALL_Put], 10);
@@ -443,7 +443,7 @@ static void a_cancelled_receive_takes_no_message(void **state)
     }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.counts.matched, 20);
     assert_int_equal(bed->sums.rank_received[1], 20);
     assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
@@ -472,7 +472,7 @@ static void a_request_that_stays_open_too_long_counts_where_it_ends(void **state
     }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.forced, 1);
     assert_int_equal(bed->counts.counts.matched, 40001);
     assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
@@ -505,7 +505,7 @@ static void a_thread_that_rests_holds_nobody_up(void **state)
     }
     write_archive(bed);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.forced, 0);
     assert_int_equal(bed->counts.counts.matched, 3 * 25000 + 6);
     assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
@@ -524,7 +524,7 @@ static void locations_without_events_are_no_error(void **state)
              (unsigned long long)location_id(1, MASTER));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->counts.counts.failed_streams, 0);
     assert_int_equal(bed->sums.pairs[0][1], 1);
     end(bed);
@@ -542,7 +542,7 @@ static void a_link_to_an_archive_may_have_any_name(void **state)
     assert_int_equal(symlink(bed->archive, link), 0);
     snprintf(bed->archive, sizeof(bed->archive), "%s", link);
     assert_int_equal(import_it(bed), 0);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
     assert_int_equal(bed->sums.pairs[0][1], 1);
     end(bed);
 }
@@ -566,8 +566,8 @@ static void a_substrate_that_cannot_be_read_is_reported(void **state)
     assert_int_equal(fputc(OTF2_SUBSTRATE_SION, file), OTF2_SUBSTRATE_SION);
     assert_int_equal(fclose(file), 0);
     assert_true(import_it(bed) < 0);
-    assert_non_null(strstr(bed->told.text, "traces.otf2: "));
-    assert_non_null(strstr(bed->told.text, "such as SION, which this libotf2 cannot read"));
+    assert_non_null(strstr(bed->reported.text, "traces.otf2: "));
+    assert_non_null(strstr(bed->reported.text, "such as SION, which this libotf2 cannot read"));
     assert_int_equal(access(bed->recording, F_OK), -1);
     end(bed);
 }

@@ -5,7 +5,7 @@
 #include "tests/daemon/import/otf2/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
-#include "tests/told.h"
+#include "tests/reported_faults.h"
 
 #include <otf2/otf2.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static const char *const names_of_tau[REGIONS] = {"MPI_Ssend()", "MPI_Mrecv()  [
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64];
-    struct told told;
+    struct reported_faults reported;
     OTF2_Archive *writing;
     OTF2_EvtWriter *events[RANKS];
     uint64_t time, no_length;
@@ -128,7 +128,7 @@ static void write_places(const struct bed *bed, OTF2_GlobalDefWriter *d)
 
 static void import_it(struct bed *bed)
 {
-    struct trace_wishes wishes = {.threads = 2, .fault = tell, .user = &bed->told};
+    struct trace_wishes wishes = {.threads = 2, .fault = report_fault, .user = &bed->reported};
     for (uint32_t r = 0; r < RANKS; r++)
         good(OTF2_Archive_CloseEvtWriter(bed->writing, bed->events[r]));
     good(OTF2_Archive_CloseEvtFiles(bed->writing));
@@ -158,14 +158,15 @@ static void import_it(struct bed *bed)
 static void import_told(struct bed *bed, const char *what)
 {
     import_it(bed);
-    assert_non_null(strstr(bed->told.text, what));
-    assert_ptr_equal(strchr(bed->told.text, '\n'), bed->told.text + strlen(bed->told.text) - 1);
+    assert_non_null(strstr(bed->reported.text, what));
+    assert_ptr_equal(strchr(bed->reported.text, '\n'),
+                     bed->reported.text + strlen(bed->reported.text) - 1);
 }
 
 static void import_well(struct bed *bed)
 {
     import_it(bed);
-    assert_string_equal(bed->told.text, "");
+    assert_string_equal(bed->reported.text, "");
 }
 
 /* ---- tests ----------------------------------------------------------------- */
@@ -371,7 +372,7 @@ static void a_zero_that_is_reported_too_late_costs_no_time(void **state)
         bed->zero = zeros[i];
         pass_messages_with_pauses(bed);
         bed->length = bed->time - SECOND;
-        import_told(bed, "its clock properties tell a wrong begin: there are records ");
+        import_told(bed, "its clock properties report_fault a wrong begin: there are records ");
         assert_messages_with_pauses(bed);
         directory_remove(bed->directory);
     }
@@ -459,9 +460,11 @@ static void records_far_beyond_the_end_are_counted_and_reported(void **state)
     import_it(bed);
     assert_int_equal(bed->counts.counts.matched, 1000);
     assert_int_equal(bed->counts.counts.lost, 3);
-    assert_non_null(strstr(bed->told.text, "t.hrec: 3 records are none, or far beyond the end"));
-    assert_non_null(strstr(bed->told.text, "is of rank 0, at 4611686017."));
-    assert_ptr_equal(strchr(bed->told.text, '\n'), bed->told.text + strlen(bed->told.text) - 1);
+    assert_non_null(
+        strstr(bed->reported.text, "t.hrec: 3 records are none, or far beyond the end"));
+    assert_non_null(strstr(bed->reported.text, "is of rank 0, at 4611686017."));
+    assert_ptr_equal(strchr(bed->reported.text, '\n'),
+                     bed->reported.text + strlen(bed->reported.text) - 1);
     directory_remove(bed->directory);
 }
 
