@@ -377,29 +377,31 @@ static int hang_report_waits_for_program(const struct hang_watch *w, const struc
            w->comm_seats[comm].members <= w->comm_seats[comm].size;
 }
 
-/* Is a rank outside of MPI, while all others have done nothing but poll for long? Names those that
- * are outside. @return since when, or 0: no */
+/* Is a rank outside of MPI, while all others have done nothing but poll, or wait, for long? Names
+ * those that are outside. @return since when, or 0: no */
 static uint64_t hang_report_find_polled(struct hang_graph *g, uint32_t *outside)
 {
     const struct hang_watch *w = g->watch;
-    uint32_t polling = 0;
+    uint32_t waiting = 0;
     uint64_t since_ns = 0;
     *outside = 0;
     for (uint32_t r = 0; r < w->seat_count; r++) {
         const struct hang_seat *s = hang_graph_seat(g, r);
         if (s->state == HANG_DEAD || s->state == HANG_FINISHED)
             continue;
-        const int polls = s->state == HANG_POLLS;
-        const uint64_t from_ns = polls ? s->polled_ns : s->active_ns;
-        if ((!polls && s->state != HANG_OUTSIDE) ||
-            w->end_ns - from_ns < hang_threshold(w, HANG_WAIT_POLL))
+        const int waits = s->state == HANG_POLLS || hang_waits_long(w, s);
+        const uint64_t ns = s->state == HANG_POLLS ? w->end_ns - s->polled_ns : hang_state_ns(w, s);
+        const enum hang_wait kind =
+            s->state == HANG_IN_CALL ? hang_wait_of(s->in_call) : HANG_WAIT_POLL;
+        if ((!waits && s->state != HANG_OUTSIDE) || ns < hang_threshold(w, kind))
             return 0;
+        const uint64_t from_ns = hang_report_since(g, ns);
         since_ns = from_ns > since_ns ? from_ns : since_ns;
-        polling += (uint32_t)polls;
-        if (!polls)
+        waiting += (uint32_t)waits;
+        if (!waits)
             g->named[(*outside)++] = r;
     }
-    return *outside > 0 && *outside <= polling ? since_ns : 0;
+    return *outside > 0 && *outside <= waiting ? since_ns : 0;
 }
 
 static void hang_report_polled(struct hang_graph *g)
@@ -412,7 +414,8 @@ static void hang_report_polled(struct hang_graph *g)
     hang->since_ns = since_ns;
     hang_report_set_late_ranks(g, hang, count);
     for (uint32_t r = 0; r < g->watch->seat_count; r++)
-        if (hang_graph_seat(g, r)->state == HANG_POLLS)
+        if (hang_graph_seat(g, r)->state == HANG_POLLS ||
+            hang_waits_long(g->watch, hang_graph_seat(g, r)))
             g->hang_of[r] = index;
 }
 

@@ -1283,6 +1283,24 @@ static void a_rank_outside_for_which_all_others_poll_is_named(void **state)
     scene_finish(s);
 }
 
+/* One in MPI_Wait, others in loops of MPI_Test: of the wait it is not known for whom. */
+static void a_rank_outside_for_which_some_wait_and_others_poll_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        poll_all_the_time(s, r);
+    enter(s, 0, CALL_Wait, 0, PEER_NONE);
+    leave(s, 3, 'R');
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].waiting, 7);
+    assert_string_equal(list.list[0].ranks, "3");
+    scene_finish(s);
+}
+
 /* A computation that looks for messages now and then, and one that all wait for again and again. */
 static void polls_beside_work_and_polls_that_usually_last_long_are_no_hang(void **state)
 {
@@ -1814,6 +1832,7 @@ int main(void)
         cmocka_unit_test(a_stopped_process_does_not_raise_the_bar),
         cmocka_unit_test(ranks_that_poll_and_find_nothing_are_no_hang_by_themselves),
         cmocka_unit_test(a_rank_outside_for_which_all_others_poll_is_named),
+        cmocka_unit_test(a_rank_outside_for_which_some_wait_and_others_poll_is_named),
         cmocka_unit_test(polls_beside_work_and_polls_that_usually_last_long_are_no_hang),
         cmocka_unit_test(a_wait_for_any_message_blames_nobody),
         cmocka_unit_test(a_hang_keeps_its_number_and_begin_until_it_ends),
