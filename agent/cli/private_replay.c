@@ -38,7 +38,7 @@ pid_t private_replay_start_program(const struct private_replay *r, const char *c
 
 void private_replay_report(const struct private_replay *r, const char *what)
 {
-    char log[100], last[400];
+    char log[100], last[1024];
     private_replay_name_log(r, log);
     bound_child_explain(log, last, sizeof(last));
     terminal_print("%s: %s%s%s", r->command, what, last[0] != '\0' ? ": " : "", last);

@@ -98,7 +98,7 @@ static int view_recordings_start_viewer(struct view_recordings *v)
 /* Print the last line of a daemon's log, which has the error. */
 static void view_recordings_report(const struct view_recordings *v, int which)
 {
-    char log[96], last[400];
+    char log[96], last[1024];
     snprintf(log, sizeof(log), "%s/log%d", v->directory, which);
     bound_child_explain(log, last, sizeof(last));
     terminal_print("view: %s cannot be replayed%s%s", v->paths[which], last[0] != '\0' ? ": " : "",

@@ -77,7 +77,7 @@ pid_t bound_child_start(const char *const *words, const char *log)
 
 void bound_child_explain(const char *log, char *out, size_t capacity)
 {
-    char line[512];
+    char line[1024];
     FILE *file = fopen(log, "re");
     out[0] = '\0';
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {

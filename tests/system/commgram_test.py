@@ -135,9 +135,13 @@ class Generated(unittest.TestCase):
 
     def test_what_is_no_recording_is_not_reported(self):
         path = os.path.join(self.place.dir, 'notes')
-        with open(path, 'w', encoding='utf-8') as f:
-            f.write('no recording')
+        far = os.path.join(self.place.dir, 'a' * 210, 'b' * 210, 'notes')
+        os.makedirs(os.path.dirname(far))
+        for notes in (path, far):
+            with open(notes, 'w', encoding='utf-8') as f:
+                f.write('no recording')
         for words, status, text in (((path,), 1, 'no recording at all'), ((path + '-2',), 1, 'No such file'),
+                                    ((far,), 1, 'no recording at all'),
                                     (('-c', 'ipc:///there', path), 2, '--connect is of a daemon')):
             finished = self.place.holter('commgram', *words).finish()
             self.assertEqual((status, ''), (finished.status, finished.out), finished)
