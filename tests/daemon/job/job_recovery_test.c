@@ -1,11 +1,13 @@
 /* A daemon goes on with a job that a daemon before it has recorded. */
 #include "daemon/job/jobs.h"
 #include "daemon/storage/recording.h"
+#include "holter/size_class.h"
 
 #include "tests/daemon/agent_words.h"
 #include "tests/directory.h"
 
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,6 +29,8 @@ struct daemon {
     } alerts[NOTED];
     size_t alert_count;
     struct wire_totals newest; /* totals of the window that it published last */
+    uint64_t phases[NOTED];    /* ids of closed phases, as published */
+    size_t phase_count;
 };
 
 static char directory[DIRECTORY_ROOM];
@@ -47,7 +51,7 @@ static int wants(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    return type == WIRE_TYPE_TOTALS;
+    return type == WIRE_TYPE_TOTALS || type == WIRE_TYPE_PHASES;
 }
 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
@@ -56,6 +60,13 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     (void)job;
     if (type == WIRE_TYPE_TOTALS)
         daemon->newest = *(const struct wire_totals *)message;
+    const struct wire_phases *phases = message;
+    for (uint64_t i = 0; type == WIRE_TYPE_PHASES && i < phases->phases_count; i++) {
+        if (phases->phases[i].open)
+            continue;
+        assert_true(daemon->phase_count < NOTED);
+        daemon->phases[daemon->phase_count++] = phases->phases[i].id;
+    }
 }
 
 static void forget(void *user, const char *job)
@@ -148,6 +159,14 @@ static void give_window(struct daemon *daemon, unsigned node, uint64_t window, i
 {
     const struct wire_rank_row row = {
         .rank = node, .calls = 10, .received = 10, .in_call_peer = -1};
+    const uint64_t at_ns = window * S + 100;
+    const struct wire_burst_row burst = {.first_ns = at_ns,
+                                         .last_ns = at_ns,
+                                         .time_sum_low = at_ns,
+                                         .messages = 1,
+                                         .bytes = 1,
+                                         .pairs = 1};
+    const struct wire_burst_pair_row pair = {node, 1 - node, size_class_of(1), 1, 1};
     const struct wire_death_row death = {.rank = node, .pid = 1, .ended_ns = now_ns, .peer = -1};
     const struct wire_window message = {.seq = window - 98,
                                         .job = "one",
@@ -156,6 +175,10 @@ static void give_window(struct daemon *daemon, unsigned node, uint64_t window, i
                                         .length_ns = S,
                                         .ranks = (struct wire_rank_row *)&row,
                                         .ranks_count = 1,
+                                        .bursts = (struct wire_burst_row *)&burst,
+                                        .bursts_count = 1,
+                                        .burst_pairs = (struct wire_burst_pair_row *)&pair,
+                                        .burst_pairs_count = 1,
                                         .deaths = (struct wire_death_row *)&death,
                                         .deaths_count = (uint64_t)dies};
     give(daemon, node, WIRE_TYPE_WINDOW, &message, now_ns);
@@ -308,6 +331,41 @@ static void alerts_that_another_daemon_did_not_raise_keep_their_numbers(void **s
     stop(&daemon, 109 * S);
 }
 
+static void give_phases(struct daemon *daemon, uint64_t from, uint64_t end)
+{
+    for (uint64_t window = from; window < end; window += 20) {
+        for (unsigned node = 0; node < 2; node++)
+            give_window(daemon, node, window, 0, (window + 1) * S);
+        jobs_advance(daemon->jobs, (window + 2) * S, (window + 2) * S);
+    }
+}
+
+/* As after parts with 40 phases were removed. */
+static void phases_are_numbered_on(void **state)
+{
+    char path[DIRECTORY_ROOM + 32];
+    struct daemon daemon;
+    sqlite3 *db;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/holter-one.hrec", directory);
+    begin(&daemon, 0);
+    give_phases(&daemon, 120, 200);
+    stop(&daemon, 182 * S);
+    const uint64_t before = daemon.phases[daemon.phase_count - 1];
+    assert_true(before >= 2);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE phase SET id = id + 40", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+
+    start(&daemon, 0);
+    give_phases(&daemon, 200, 280);
+    assert_true(daemon.phase_count >= 2);
+    for (size_t i = 0; i < daemon.phase_count; i++)
+        assert_int_equal(daemon.phases[i], before + 40 + 1 + i);
+    stop(&daemon, 262 * S);
+}
+
 /* As when a job is queued again because its nodes have crashed. */
 static void a_run_after_one_that_was_lost_has_a_recording_of_its_own(void **state)
 {
@@ -353,6 +411,7 @@ int main(void)
         TEST(alerts_of_a_recording_in_parts_keep_their_numbers),
         TEST(messages_of_parts_that_were_removed_are_still_counted),
         TEST(alerts_that_another_daemon_did_not_raise_keep_their_numbers),
+        TEST(phases_are_numbered_on),
         TEST(a_run_after_one_that_was_lost_has_a_recording_of_its_own),
         TEST(a_run_after_an_outage_of_daemon_and_nodes_has_a_recording_of_its_own),
     };
