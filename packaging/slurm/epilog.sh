@@ -7,6 +7,6 @@ esac
 find /dev/shm -maxdepth 1 -type f -name 'holter.*' -user "$SLURM_JOB_UID" -print 2>/dev/null |
     while IFS= read -r file; do
         # Not that of another job of his on this node: its processes have the memory mapped.
-        cat /proc/[0-9]*/maps 2>/dev/null | grep -qF "$file" || rm -f "$file"
+        cat /proc/[0-9]*/maps 2>/dev/null | grep -q " $file\$" || rm -f "$file"
     done
 exit 0

@@ -215,13 +215,13 @@ class Slurm(unittest.TestCase):
     def test_the_epilog_removes_memory_of_dead_ranks_only(self):
         if os.geteuid() != 0 or run("unshare", "--mount", "true").returncode != 0:
             self.skipTest("root's rights are needed")
-        script = ("mount -t tmpfs tmpfs /dev/shm && truncate -s 4096 /dev/shm/holter.1.a.1 /dev/shm/holter.1.b.2 /dev/shm/other"
+        script = ("mount -t tmpfs tmpfs /dev/shm && truncate -s 4096 /dev/shm/holter.1.b.{1,2,22} /dev/shm/other"
                   " && chown 1 /dev/shm/* && exec python3 -c \"import mmap, subprocess, os\n"
-                  "f = open('/dev/shm/holter.1.b.2', 'r+b'); m = mmap.mmap(f.fileno(), 4096)\n"
+                  "f = open('/dev/shm/holter.1.b.22', 'r+b'); m = mmap.mmap(f.fileno(), 4096)\n"
                   "subprocess.run(['$0'], env={'SLURM_JOB_UID': '1', 'PATH': os.environ['PATH']}, check=True)\n"
                   "print(sorted(os.listdir('/dev/shm')))\"")
-        finished = run("unshare", "--mount", "sh", "-c", script, SLURM + "/epilog.sh")
-        self.assertEqual("['holter.1.b.2', 'other']\n", finished.stdout, finished)
+        finished = run("unshare", "--mount", "bash", "-c", script, SLURM + "/epilog.sh")
+        self.assertEqual("['holter.1.b.22', 'other']\n", finished.stdout, finished)
 
 
 class Recipes(unittest.TestCase):
