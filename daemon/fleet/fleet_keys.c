@@ -91,6 +91,19 @@ static void keys_set_user(struct keys *keys)
         keys_set_password(keys, path);
 }
 
+/* The library compares no name by itself: whoever has a certificate of one of the authorities could
+ * pass for a server. */
+static void keys_set_authorities(struct keys *keys)
+{
+    char path[NATS_PATH_BYTES], line[LINE_BYTES];
+    if (!keys_find(keys, "ca.pem", 0, path))
+        return;
+    keys_check(keys, path, natsOptions_SetSecure(keys->options, true));
+    keys_check(keys, path, natsOptions_LoadCATrustedCertificates(keys->options, path));
+    if (keys_find(keys, "server.name", 0, path) && keys_read_line(keys, path, line))
+        keys_check(keys, path, natsOptions_SetExpectedHostname(keys->options, line));
+}
+
 int fleet_keys_set(natsOptions *options, const char *directory, struct fleet_keys_report *report)
 {
     struct keys keys = {options, directory, report, 0};
@@ -103,10 +116,7 @@ int fleet_keys_set(natsOptions *options, const char *directory, struct fleet_key
     if (access(directory, R_OK | X_OK) != 0)
         keys_fail(&keys, directory, strerror(errno));
     keys_set_user(&keys);
-    if (keys_find(&keys, "ca.pem", 0, path)) {
-        keys_check(&keys, path, natsOptions_SetSecure(options, true));
-        keys_check(&keys, path, natsOptions_LoadCATrustedCertificates(options, path));
-    }
+    keys_set_authorities(&keys);
     if (keys_find(&keys, "cert.pem", 0, path) && keys_find(&keys, "key.pem", 1, key_path))
         keys_check(&keys, path, natsOptions_LoadCertificatesChain(options, path, key_path));
     if (report->text[0] == '\0')

@@ -32,6 +32,7 @@ class Keys(unittest.TestCase):
         for account in ('PHYSICS', 'CHEMISTRY'):
             user = nats_keys.NKey(self.keys, account)
             user.write(self.folder(account))
+            nats_keys.write(self.folder(account), 'server.name', 'holter\n')
             replaced['U' + account] = user.public
         nats_keys.write(self.folder('people'), 'password', 'people:secret\n')
         for name in ('PHYSICS', 'CHEMISTRY', 'people'):
@@ -92,12 +93,16 @@ class Keys(unittest.TestCase):
         with open(os.path.join(right, 'ca.pem'), encoding='utf-8') as authority, open(certificate, encoding='utf-8') as unknown:
             nats_keys.write(self.folder('other'), 'ca.pem', authority.read())
             nats_keys.write(self.folder('unknown'), 'ca.pem', unknown.read())
+            authority.seek(0)
+            nats_keys.write(self.folder('name'), 'ca.pem', authority.read())
+        nats_keys.write(self.folder('name'), 'server.name', 'nats.example.org\n')
         nats_keys.write(self.folder('half'), 'nkey.seed', 'SU\n')
         nats_keys.write(self.folder('line'), 'password', 'people\n')
         nats_keys.write(self.folder('empty'), 'password', '')
         nats_keys.write(self.folder('pem'), 'ca.pem', 'no certificate\n')
         os.makedirs(self.folder('nothing'))
         for name, words in (('other', ('Authorization', 'nkey.seed')), ('unknown', ('certificate', 'ca.pem')),
+                            ('name', ('nats.example.org', 'server.name')),
                             ('half', ('half/nkey.pub: No such file',)), ('line', ('line/password: USER:PASSWORD is expected',)),
                             ('empty', ('empty/password: a line is expected',)), ('pem', ('pem/ca.pem',)),
                             ('nothing', ('certificate', 'without a file of', 'nothing')), ('missing', ('missing: No such file',))):
