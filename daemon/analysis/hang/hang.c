@@ -254,7 +254,8 @@ int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat
            hang_wait_of(seat->in_call) != HANG_WAITS;
 }
 
-int hang_polls_long(const struct hang_watch *watch, const struct hang_seat *seat)
+/* Whether it has polled all the time for so long. */
+static int hang_polls_long(const struct hang_watch *watch, const struct hang_seat *seat)
 {
     return seat->state == HANG_POLLS &&
            watch->end_ns - seat->polled_ns >= hang_shortest_wait(watch);
@@ -472,6 +473,8 @@ static void hang_read_polls(struct hang_watch *w, struct hang_seat *seat,
                             const struct wire_rank_row *row)
 {
     const uint64_t begin_ns = w->end_ns - w->length_ns;
+    if (seat->heard == 0 || w->window - seat->heard > 1)
+        seat->polled_ns = begin_ns; /* what it did before is not known */
     if (seat->state == HANG_POLLS && MPI_NS(row) >= w->length_ns / 2)
         return;
     if (begin_ns > seat->polled_ns)

@@ -377,6 +377,11 @@ static int hang_report_waits_for_program(const struct hang_watch *w, const struc
            w->comm_seats[comm].members <= w->comm_seats[comm].size;
 }
 
+static int hang_report_waits_or_polls(const struct hang_watch *w, const struct hang_seat *s)
+{
+    return s->state == HANG_POLLS || hang_waits_long(w, s);
+}
+
 /* Is a rank outside of MPI, while all others have done nothing but poll, or wait, for long? Names
  * those that are outside. @return since when, or 0: no */
 static uint64_t hang_report_find_polled(struct hang_graph *g, uint32_t *outside)
@@ -389,7 +394,7 @@ static uint64_t hang_report_find_polled(struct hang_graph *g, uint32_t *outside)
         const struct hang_seat *s = hang_graph_seat(g, r);
         if (s->state == HANG_DEAD || s->state == HANG_FINISHED)
             continue;
-        const int waits = s->state == HANG_POLLS || hang_waits_long(w, s);
+        const int waits = hang_report_waits_or_polls(w, s);
         const uint64_t ns = s->state == HANG_POLLS ? w->end_ns - s->polled_ns : hang_state_ns(w, s);
         const enum hang_wait kind =
             s->state == HANG_IN_CALL ? hang_wait_of(s->in_call) : HANG_WAIT_POLL;
@@ -414,8 +419,7 @@ static void hang_report_polled(struct hang_graph *g)
     hang->since_ns = since_ns;
     hang_report_set_late_ranks(g, hang, count);
     for (uint32_t r = 0; r < g->watch->seat_count; r++)
-        if (hang_graph_seat(g, r)->state == HANG_POLLS ||
-            hang_waits_long(g->watch, hang_graph_seat(g, r)))
+        if (hang_report_waits_or_polls(g->watch, hang_graph_seat(g, r)))
             g->hang_of[r] = index;
 }
 

@@ -118,9 +118,6 @@ int hang_waits_long(const struct hang_watch *watch, const struct hang_seat *seat
 /** The same, of a wait whose partners may be known. */
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat);
 
-/** Whether it has polled all the time for so long. */
-int hang_polls_long(const struct hang_watch *watch, const struct hang_seat *seat);
-
 /** Whether the rank may be part of a hang: one that others wait for, or that waits. Without any
  *  suspect rank there is no hang. */
 int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat);
