@@ -183,8 +183,9 @@ static uint64_t waits_receiving(const struct waits *w, uint32_t receiver, uint32
         return w->ranks[receiver].pending != NONE && !waits_is_pending(w, receiver, sender)
                    ? 0
                    : waits_in_call(w, r);
-    case CALL_POLL:
-        return waits_in_call(w, r);
+    case CALL_POLL: /* MPI_Test may have received it in any of its calls before */
+        return r->in_call >= CALL_Iprobe && r->in_call <= CALL_Improbe ? waits_in_call(w, r)
+                                                                       : UINT64_MAX;
     default:
         return 0;
     }
