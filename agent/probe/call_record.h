@@ -119,7 +119,7 @@ HOT void scope_count_paused(const struct scope *s)
     if (unlikely(probe.paused)) {
         _Atomic uint64_t *calls = &s->t->ring.control->paused_calls;
         atomic_store_explicit(calls, atomic_load_explicit(calls, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
+                              memory_order_release);
     }
 }
 

@@ -163,13 +163,17 @@ static int region_close(struct thread *t, const char *name)
     return 0;
 }
 
-/* Calls of communicators that exist while recording is paused may be missing. */
+/* Calls of communicators that exist while recording is paused may be missing. Those that other
+ * threads make meanwhile are among them. */
 static void region_set_paused(uint32_t paused)
 {
-    if (probe.paused != paused)
-        atomic_store_explicit(&probe.segment->comms_resumed,
-                              paused ? UINT32_MAX : comm_slots_used(), memory_order_release);
+    const uint32_t was_paused = probe.paused;
+    if (paused && !was_paused)
+        atomic_store_explicit(&probe.segment->comms_resumed, UINT32_MAX, memory_order_release);
     probe.paused = paused;
+    if (!paused && was_paused)
+        atomic_store_explicit(&probe.segment->comms_resumed, comm_slots_used(),
+                              memory_order_release);
 }
 
 int region_control(struct thread *t, int level, const void *argument)

@@ -50,6 +50,7 @@ static struct {
     int pid;           /* of the process that made the segment */
     int complained;
     int linked;       /* MPI was there when this library was loaded */
+    int loaded_pid;   /* of the process that loaded it; not of its children */
     char name[96];    /* of the segment */
     char job[64];     /* job id */
     int preload_left; /* the probe was removed from LD_PRELOAD */
@@ -652,6 +653,7 @@ __attribute__((constructor)) static void start_on_load(void)
 {
     int error = errno;
     start_copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
+    start.loaded_pid = (int)getpid();
     start.linked = start_find_mapped_mpi() != NULL;
     pthread_atfork(NULL, NULL, start_after_fork_in_child);
     errno = error;
@@ -672,12 +674,12 @@ static int start_agent_will_read(void)
 static void start_report_unseen_calls(void)
 {
     const char *path = NULL;
-    if (!start.linked && !start.resolved && start.job[0])
+    if (!start.linked && !start.resolved && start.job[0] && start.loaded_pid == (int)getpid())
         path = start_find_mapped_mpi();
     if (path)
-        probe_print_error("holter: %s was opened at run time and its functions were not called "
-                          "through the dynamic linker, as by Julia and R: the program runs "
-                          "unwatched",
+        probe_print_error("holter: %s was opened at run time, and none of its functions was called "
+                          "through the dynamic linker; calls by dlsym(), as of Julia and R, are "
+                          "not watched",
                           path);
 }
 
