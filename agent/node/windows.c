@@ -100,7 +100,8 @@ static void windows_follow_time(struct windows *windows, uint64_t now_ns)
     if (daemon_ns >= end)
         windows_open_next(windows, end, now_ns);
     uint64_t current = daemon_ns / windows->length_ns;
-    windows->window = current > windows->window ? current : windows->window;
+    if (current > windows->window || windows_are_ahead(windows, now_ns))
+        windows->window = current;
 }
 
 /* Counts of interfaces are reported from the moment when a job was first seen. */
