@@ -213,7 +213,7 @@ static void daemon_on_tick(uv_timer_t *timer)
         return;
     struct front_counts counts;
     front_count(d->front, &counts);
-    if (counts.had_agents && counts.agents == 0) {
+    if (counts.had_agents && counts.agents_known == 0) {
         log_info("leaving: all jobs have ended and all agents have gone");
         daemon_leave(d);
     }

@@ -508,6 +508,7 @@ void front_count(const struct front *f, struct front_counts *out)
     *out = (struct front_counts){.rejected = f->rejected, .had_agents = f->had_agents};
     snprintf(out->rejected_last, sizeof(out->rejected_last), "%s", f->rejected_last);
     const uint64_t read_ns = front_watermark(f, timeline_now(f->timeline));
+    peers_count(f->peers, 0, &out->agents_known, &out->clients);
     peers_count(f->peers, read_ns > COUNTED_NS ? read_ns - COUNTED_NS : 0, &out->agents,
                 &out->clients);
 }

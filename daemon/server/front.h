@@ -41,7 +41,8 @@ struct front_callbacks {
 struct front_counts {
     uint64_t rejected;
     char rejected_last[257]; /**< sender and reason of the last one */
-    size_t agents, clients;  /**< connected */
+    size_t agents, clients;  /**< connected, and have sent something in the last seconds */
+    size_t agents_known;     /**< connected, or silent for a time in which they may come back */
     int had_agents;          /**< an agent has connected since the start */
 };
 
