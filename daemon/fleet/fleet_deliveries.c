@@ -19,21 +19,23 @@ struct worker_delivery {
     uint64_t token; /* of the journal's publication; 0: not published yet */
     struct alert_labels labels;
     uint8_t *bytes; /* owned: the message */
-    size_t length;
+    size_t length;  /* 0: the job has ended, and another one has its id from then on */
 };
 
-static int deliveries_add(struct fleet *fleet, struct worker_job *job,
-                          const struct wire_alert *alert, const struct fleet_entry *entry)
+/* @param alert  NULL: the job ends */
+static void deliveries_add(struct fleet *fleet, struct worker_job *job,
+                           const struct wire_alert *alert, const struct fleet_entry *entry)
 {
-    struct worker_delivery delivery = {.bytes = malloc(entry->length), .length = entry->length};
+    struct worker_delivery delivery = {.bytes = malloc(entry->length + 1), .length = entry->length};
     if (delivery.bytes == NULL || ARRAY_RESIZE(job->deliveries, job->delivery_count + 1) != 0) {
+        log_error("job %s: no memory to deliver an alert", job->id);
         free(delivery.bytes);
-        return -1;
+        return;
     }
     memcpy(delivery.bytes, entry->bytes, entry->length);
-    job_labels(jobs_find(fleet->jobs, job->id), alert, &delivery.labels);
+    if (alert != NULL)
+        job_labels(jobs_find(fleet->jobs, job->id), alert, &delivery.labels);
     job->deliveries[job->delivery_count++] = delivery;
-    return 0;
 }
 
 /* Where limits of the stream have removed the begin of the journal, the state of the job has alerts
@@ -65,8 +67,15 @@ int deliveries_restore(struct fleet *fleet, const struct worker_job *job,
 void deliveries_queue(struct fleet *fleet, struct worker_job *job, const struct wire_alert *alert,
                       const struct fleet_entry *entry)
 {
-    if (fleet->options.sinks != NULL && deliveries_add(fleet, job, alert, entry) != 0)
-        log_error("job %s: no memory to deliver alert %" PRIu64, job->id, alert->id);
+    if (fleet->options.sinks != NULL)
+        deliveries_add(fleet, job, alert, entry);
+}
+
+void deliveries_queue_end(struct fleet *fleet, struct worker_job *job)
+{
+    const struct fleet_entry end = {.bytes = (const uint8_t *)""};
+    if (fleet->options.sinks != NULL)
+        deliveries_add(fleet, job, NULL, &end);
 }
 
 void deliveries_set_token(struct worker_job *job, uint64_t token)
@@ -75,10 +84,13 @@ void deliveries_set_token(struct worker_job *job, uint64_t token)
         job->deliveries[i - 1].token = token;
 }
 
-static void deliveries_deliver(struct fleet *fleet, const struct worker_delivery *delivery)
+static void deliveries_deliver(struct fleet *fleet, const char *job,
+                               const struct worker_delivery *delivery)
 {
     struct wire_message message;
-    if (wire_decode(&message, &fleet->arena, delivery->bytes, delivery->length, NULL) == 0)
+    if (delivery->length == 0)
+        sinks_forget(fleet->options.sinks, job);
+    else if (wire_decode(&message, &fleet->arena, delivery->bytes, delivery->length, NULL) == 0)
         sinks_queue(fleet->options.sinks, &message.alert, &delivery->labels);
 }
 
@@ -87,7 +99,7 @@ void deliveries_on_stored(struct fleet *fleet, struct worker_job *job, uint64_t 
     size_t done = 0;
     while (done < job->delivery_count && job->deliveries[done].token != 0 &&
            job->deliveries[done].token <= token) {
-        deliveries_deliver(fleet, &job->deliveries[done]);
+        deliveries_deliver(fleet, job->id, &job->deliveries[done]);
         free(job->deliveries[done++].bytes);
     }
     job->delivery_count -= done;

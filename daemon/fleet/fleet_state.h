@@ -153,6 +153,8 @@ int deliveries_restore(struct fleet *fleet, const struct worker_job *job,
 /** Deliver an alert when the journal with it is stored. @param entry  with its message */
 void deliveries_queue(struct fleet *fleet, struct worker_job *job, const struct wire_alert *alert,
                       const struct fleet_entry *entry);
+/** Forget the job's alerts when those that were queued are delivered: another job has its id. */
+void deliveries_queue_end(struct fleet *fleet, struct worker_job *job);
 /** The journal with the alerts that were queued is published with this token. */
 void deliveries_set_token(struct worker_job *job, uint64_t token);
 /** Journals of the job up to a token are stored. @param seq  number of the newest in the stream */

@@ -326,9 +326,9 @@ static int worker_follow(struct fleet *fleet, struct worker_job *job, struct job
 {
     const struct fleet_entry note = {FLEET_FOLLOWED, job->position, (const uint8_t *)"", 0};
     log_info("job %s: another job has this id from now on", job->id);
-    sinks_forget(fleet->options.sinks, job->id);
     job->followed = 1;
     int code = jobs_resume_follow(fleet->jobs, job->id, fault);
+    deliveries_queue_end(fleet, job);
     job->followed = job->published = job->has_published = 0;
     worker_forget_past(job);
     if (code == 0 && !job->resuming)
