@@ -14,8 +14,9 @@
 #include <string.h>
 
 #define LOG_TOPIC "record"
-/* The maximum size is divided into so many: a part takes one, and two stay free, for the part that
- * grows and for a commit that is larger than expected. */
+/* The maximum size is divided into so many: a part takes one, and half of another one where it
+ * begins with a large state; two stay free, three where parts do, for the part that grows and for a
+ * commit that is larger than expected. */
 #define SIZE_SHARES 8u
 #define FAULT_BYTES 600u
 
@@ -75,13 +76,15 @@ static uint64_t record_parts_file_bytes(const struct record_parts *p, unsigned n
  * part that remains */
 static unsigned record_parts_remove_oldest(const struct record_parts *p)
 {
+    const uint64_t share = p->max_bytes / SIZE_SHARES;
+    const uint64_t most = share * (SIZE_SHARES - (p->begun_bytes > share / 2 ? 3 : 2));
     unsigned first, last;
     uint64_t all = 0;
     char path[560];
     recording_parts_find(p->base, &first, &last);
     for (unsigned n = first; n < p->number; n++)
         all += record_parts_file_bytes(p, n);
-    for (; first < p->number && all > p->max_bytes / SIZE_SHARES * (SIZE_SHARES - 2); first++) {
+    for (; first < p->number && all > most; first++) {
         uint64_t bytes = record_parts_file_bytes(p, first);
         if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
             continue;
