@@ -100,9 +100,9 @@ void job_recover(struct job *job, struct sinks *sinks, const char *base)
     unsigned part, last;
     uint64_t window, phase;
     char path[560];
-    if (recording_find_last(base, "totals", "window", &window) == 0)
+    if (recording_find_last_window(base, &window) == 0)
         job_mark_published(job, window);
-    if (recording_find_last(base, "phase", "id", &phase) == 0)
+    if (recording_find_last_phase(base, &phase) == 0)
         job_mark_phases_published(job, phase);
     job_set_recovering(job, 1);
     recording_parts_find(base, &part, &last);

@@ -260,7 +260,7 @@ static const char *jobs_why_not_continued(const struct jobs *jobs, const char *p
     uint64_t newest = 0;
     if (recording_has_other_windows(path, window_ns))
         return "its windows have another length now";
-    if (recording_find_last(path, "totals", "window", &newest) == 0 &&
+    if (recording_find_last_window(path, &newest) == 0 &&
         newest * window_ns > jobs->now_ns + AHEAD_NS)
         return "the clock was set back";
     return NULL;

@@ -164,12 +164,14 @@ int recording_has_other_windows(const char *base, uint64_t window_ns);
 int recording_has_other_processes(const char *base, uint64_t instance,
                                   const struct wire_ranks *ranks);
 
-/** Find the highest number in a column of a table, in all parts: as of the newest window that has a
- * committed row in `totals`. A daemon that was killed may have committed messages of later windows.
+/** Find the newest window that has a committed row in `totals`, and the newest phase, in all parts.
+ * A daemon that was killed may have committed messages of later windows. Windows of the future, as
+ * agents report that were ahead when the clock was set back, do not count.
  * @param base  path of the first part
  * @param out   0: there is none
  * @return 0, or negative when it cannot be read */
-int recording_find_last(const char *base, const char *table, const char *column, uint64_t *out);
+int recording_find_last_window(const char *base, uint64_t *out);
+int recording_find_last_phase(const char *base, uint64_t *out);
 
 /** Messages that the ranks of a job had received up to a window, as published with it. */
 struct recorded_matches {

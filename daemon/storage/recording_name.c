@@ -196,13 +196,12 @@ void recording_find_stop(const char *path, struct recording_stop *out)
     recording_file_close(&file);
 }
 
-int recording_find_last(const char *base, const char *table, const char *column, uint64_t *out)
+static int recording_name_find_largest(const char *base, const char *query, uint64_t *out)
 {
     unsigned first, last;
     int64_t newest = 0, number = 0;
-    char path[560], query[128];
+    char path[560];
     int code = 0;
-    snprintf(query, sizeof(query), "SELECT ifnull(max(%s), 0) FROM %s", column, table);
     recording_parts_find(base, &first, &last);
     for (; code == 0 && first <= last; first++) {
         code = recording_part_path(base, first, path, sizeof(path));
@@ -213,6 +212,17 @@ int recording_find_last(const char *base, const char *table, const char *column,
     if (code == 0)
         *out = (uint64_t)newest;
     return code;
+}
+
+int recording_find_last_window(const char *base, uint64_t *out)
+{
+    return recording_name_find_largest(
+        base, "SELECT ifnull(max(window), 0) FROM totals WHERE start_ns <= published_ns", out);
+}
+
+int recording_find_last_phase(const char *base, uint64_t *out)
+{
+    return recording_name_find_largest(base, "SELECT ifnull(max(id), 0) FROM phase", out);
 }
 
 static int recording_name_read_matches(const char *path, struct recorded_matches *out)
