@@ -113,7 +113,7 @@ static int print_dumpi(const char *output, const struct dumpi_counts *c)
         import_trace_print_count("broken", f->broken, "files; what is whole of them is imported");
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
-    import_trace_print_count("left out", f->left_out, "files of ranks behind the last");
+    import_trace_print_count("left out", f->left_out, "files of ranks beyond the last");
     import_trace_print_count("unknown", f->unknown, "calls of functions");
     import_trace_print_count("turned off", f->off, "calls that the trace does not have");
     if (f->unresolved > 0)

@@ -199,16 +199,25 @@ static void import_csv_note_times(struct csv_job *job, const struct csv_message 
  * @return 0, or -HOLTER_EUSAGE with why */
 static int import_csv_check_times(struct import *m, const struct csv_message *c, char why[CSV_WHY])
 {
-    const int is_date = c->send_begin >= DATE_NS;
+    const struct {
+        int is_there;
+        uint64_t ns;
+        const char *column;
+    } times[] = {{1, c->send_begin, "send_begin"},
+                 {1, c->send_end, "send_end"},
+                 {c->received, c->receive_end, "receive_end"},
+                 {c->received, c->receive_begin, "receive_begin"}};
     if (m->out->rows == 0)
-        m->dates = is_date;
-    const int is_ended_otherwise = c->received && (c->receive_end >= DATE_NS) != m->dates;
-    if (is_date == m->dates && !is_ended_otherwise)
-        return 0;
-    snprintf(why, CSV_WHY, "column %s: %s", is_date == m->dates ? "receive_end" : "send_begin",
-             m->dates ? "no date, where the times before are dates"
-                      : "a date, where the times before are none");
-    return -HOLTER_EUSAGE;
+        m->dates = c->send_begin >= DATE_NS;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        if (!times[i].is_there || (times[i].ns >= DATE_NS) == m->dates)
+            continue;
+        snprintf(why, CSV_WHY, "column %s: %s", times[i].column,
+                 m->dates ? "no date, where the times before are dates"
+                          : "a date, where the times before are none");
+        return -HOLTER_EUSAGE;
+    }
+    return 0;
 }
 
 static void import_csv_report_row(struct import *m, uint64_t line, const char *why)

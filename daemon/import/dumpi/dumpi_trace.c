@@ -555,5 +555,8 @@ int dumpi_import(const char *path, const char *source, const struct trace_wishes
     code = trace_import(path, job, &trace->reader, wishes, &out->counts);
     out->window_ns = out->counts.window_ns;
     dumpi_trace_close(trace);
+    struct faults faults = {source, wishes->fault, wishes->user, 0};
+    if (code == 0 && out->counts.records == 0)
+        fault_at(&faults, 0, "there are no records of MPI in it");
     return code;
 }

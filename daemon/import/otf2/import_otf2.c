@@ -277,7 +277,7 @@ static int import_otf2_describe(struct clock_corrections *clock_corrections,
 {
     if (counts->early_ns != 0 && !clock_corrections->zero_is_known) {
         fault_at(faults, 0,
-                 "its clock properties tell a wrong begin: there are records %.9f s before it; it "
+                 "its clock properties have a wrong begin: there are records %.9f s before it; it "
                  "is read once more",
                  (double)counts->early_ns * 1e-9);
         *clock_corrections = (struct clock_corrections){.zero = counts->zero, .zero_is_known = 1};
@@ -287,7 +287,7 @@ static int import_otf2_describe(struct clock_corrections *clock_corrections,
         return 0;
     clock_corrections->length_ns = counts->counts.beyond_ns;
     fault_at(faults, 0,
-             "its clock properties tell a wrong length: there are records at %.9f s; it is read "
+             "its clock properties have a wrong length: there are records at %.9f s; it is read "
              "once more",
              (double)clock_corrections->length_ns * 1e-9);
     return 1;

@@ -502,6 +502,16 @@ static void a_row_with_a_date_among_other_times_is_named_and_left_out(void **sta
                      0);
     assert_non_null(strstr(d->told, ":3: column send_begin: no date, where the times before are "
                                     "dates\n"));
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin,send_end,receive_begin,"
+                                    "receive_end\n"
+                                    "0,1,1,1700000000,,1700000000,1700000001\n"
+                                    "0,1,1,1700000000,,0.001,1700000001\n"),
+                     0);
+    assert_non_null(strstr(d->told, ":3: column receive_begin: no date"));
+    assert_int_equal(import_text(d, "source,destination,bytes,send_begin,send_end\n"
+                                    "0,1,1,0.001,0.002\n0,1,1,0.003,1700000000\n"),
+                     0);
+    assert_non_null(strstr(d->told, ":3: column send_end: a date"));
     finish(d);
 }
 

@@ -292,6 +292,20 @@ static void write_barriers(int ranks, int count)
             dumpi_writer_call(&writers[i], DUMPI_Barrier, LL(WORLD_));
 }
 
+static void a_trace_without_calls_is_reported(void **state)
+{
+    (void)state;
+    struct dumpi_counts counts;
+    const struct trace_wishes wishes = {.threads = 1, .fault = hear};
+    char path[300];
+    write_barriers(2, 0);
+    end_files(2);
+    snprintf(path, sizeof path, "%s", in_directory("empty.hrec"));
+    told[0] = '\0';
+    assert_int_equal(dumpi_import(path, in_directory("own-0000.bin"), &wishes, &counts), 0);
+    assert_non_null(strstr(told, "own-0000.bin: there are no records of MPI in it\n"));
+}
+
 static void a_file_that_is_cut_off_gives_what_is_whole(void **state)
 {
     (void)state;
@@ -522,6 +536,7 @@ int main(void)
         TEST(seconds_go_on_when_their_sixteen_bits_wrap_around),
         TEST(clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init),
         TEST(nodes_of_one_name_are_told_apart_by_their_places),
+        TEST(a_trace_without_calls_is_reported),
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
         TEST(a_file_without_its_end_is_not_whole),
         TEST(a_file_whose_sizes_of_datatypes_are_broken_is_not_whole),

@@ -155,7 +155,7 @@ static void import_it(struct bed *bed)
 }
 
 /* The only fault is this one. */
-static void import_told(struct bed *bed, const char *what)
+static void import_with_fault(struct bed *bed, const char *what)
 {
     import_it(bed);
     assert_non_null(strstr(bed->reported.text, what));
@@ -372,7 +372,7 @@ static void a_zero_that_is_reported_too_late_costs_no_time(void **state)
         bed->zero = zeros[i];
         pass_messages_with_pauses(bed);
         bed->length = bed->time - SECOND;
-        import_told(bed, "its clock properties report_fault a wrong begin: there are records ");
+        import_with_fault(bed, "its clock properties have a wrong begin: there are records ");
         assert_messages_with_pauses(bed);
         directory_remove(bed->directory);
     }
@@ -438,7 +438,7 @@ static void messages_of_more_bytes_than_memory_are_left_out(void **state)
     }
     bed->bytes = 100;
     pass_message(bed);
-    import_told(bed, "t.hrec: 6 records are none, or have too many bytes, and left out");
+    import_with_fault(bed, "t.hrec: 6 records are none, or have too many bytes, and left out");
     assert_int_equal(bed->counts.counts.lost, 6);
     assert_int_equal(bed->counts.counts.matched, 1);
     assert_int_equal(bed->sums.sent_bytes, 100);
@@ -479,7 +479,7 @@ static void an_archive_without_records_of_mpi_is_reported(void **state)
             enter(bed, 0, R_MAIN);
             leave(bed, 0, R_MAIN);
         }
-        import_told(bed, "traces.otf2: there are no records of MPI in it");
+        import_with_fault(bed, "traces.otf2: there are no records of MPI in it");
         directory_remove(bed->directory);
     }
 }
