@@ -80,17 +80,19 @@ static const char *cmd_view_value(char *const *words, const char *name, size_t l
  * @return NULL: there is none */
 static const char *cmd_view_address(int argc, char **argv)
 {
+    static const char *const texts[] = {"-h", "--help", "-V", "--version"};
     const char *address = getenv("HOLTER_DAEMON");
+    for (int i = 1; i < argc; i++)
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            if (strcmp(argv[i], texts[k]) == 0)
+                return NULL;
     for (int i = 1; i < argc; i++) {
-        static const char *const texts[] = {"-h", "--help", "-V", "--version"};
         const char *value = cmd_view_value(argv + i, "--connect", strlen("--con"));
         if (value != NULL && fleet_is_address(value))
             return value;
         if (value != NULL || view_recordings_is_name(argv[i]) ||
             cmd_view_is_option(argv[i], "--ssh", strlen("--ss")))
             address = NULL;
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            address = strcmp(argv[i], texts[k]) == 0 ? NULL : address;
     }
     return address != NULL && fleet_is_address(address) ? address : NULL;
 }

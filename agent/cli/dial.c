@@ -21,7 +21,8 @@
 
 int dial_find_job(struct dial *dial, char *why, size_t capacity)
 {
-    const uint64_t begun = clock_mono_ns(), *most = dial->waits_ns;
+    const int once = dial->once != NULL && *dial->once;
+    const uint64_t begun = clock_mono_ns(), *most = once ? &dial->patience_ns : dial->waits_ns;
     int code, is_reported = 0;
     while ((code = fleet_find(dial->fleet, dial->endpoint, sizeof dial->endpoint, why, capacity)) ==
                -HOLTER_ENOJOB &&

@@ -31,7 +31,8 @@ struct dial {
     int for_recording; /**< set: the argument is a recording, for which no daemon is looked for */
     const uint64_t *waits_ns; /**< not NULL: a job of a fleet that is to come is waited for, at most
                                  for this time; 0: without a bound */
-    const int *live;          /**< not NULL: a daemon is looked for only where this is not 0 */
+    const int *once; /**< not NULL: where it is not 0, such a job is waited for as for a daemon */
+    const int *live; /**< not NULL: a daemon is looked for only where this is not 0 */
     uint64_t patience_ns; /**< set, with an endpoint: how long to wait for an unreachable daemon */
 };
 

@@ -471,7 +471,8 @@ class Fleets(unittest.TestCase):
             with self.subTest(words):
                 viewed = self.place.holter('view', *words, '--snapshot', picture, env=env).finish()
                 self.assertEqual(0, viewed.status, viewed)
-        self.assertEqual(0, self.place.holter('view', '--help', env={'HOLTER_DAEMON': address}).finish().status)
+        for words, env in (([], {'HOLTER_DAEMON': address}), (['-c', address], {})):
+            self.assertEqual(0, self.place.holter('view', *words, '--help', env=env).finish().status)
         for job in fleet.jobs:
             lab.wait_for(lambda job=job: fleet.holder(job), 'a worker')
             self.assertEqual(0, fleet.end_job(job).status)

@@ -319,8 +319,9 @@ static int cmd_top_run(struct top *top)
 
 int cmd_top(int argc, char **argv)
 {
+    static const uint64_t no_bound = 0;
     struct top top = {
-        .dial = {.role = ROLE_VIEWER, .job = &top.job, .waits_ns = &top.dial.patience_ns},
+        .dial = {.role = ROLE_VIEWER, .job = &top.job, .waits_ns = &no_bound, .once = &top.once},
         .signals = -1};
     int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
