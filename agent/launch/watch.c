@@ -270,12 +270,15 @@ int watch_preload(char *out, unsigned long capacity, const char *probe, const ch
     return n < 0 || (unsigned long)n >= capacity ? -HOLTER_ERANGE : 0;
 }
 
-/** As curve_load() does, without its library. */
-static int watch_check_private(const char *path)
+/** As curve_load() does, without its library.
+ *  @param type  S_IFREG or S_IFDIR */
+static int watch_check_private(const char *path, mode_t type)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
+    if ((type == S_IFDIR ? stat(path, &status) : lstat(path, &status)) != 0)
         return -errno;
+    if ((status.st_mode & S_IFMT) != type)
+        return -HOLTER_ECORRUPT;
     return status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0
                ? 0
                : -HOLTER_EEXPOSED;
@@ -285,8 +288,9 @@ static int watch_check_private(const char *path)
  *  @return 1, or 0 after having said why not */
 static int watch_check_keys(const struct plan *plan)
 {
+    static const char *const files[] = {"agent.key", "server.pub"};
     const char *daemon = plan->at.daemon, *keys = plan->at.keys;
-    char file[PATH_MAX];
+    char path[PATH_MAX];
     if (keys == NULL) {
         if (endpoint_list_count(daemon) > 1 || endpoint_is_local(daemon))
             return 1;
@@ -295,13 +299,14 @@ static int watch_check_keys(const struct plan *plan)
                            plan->program);
         return 0;
     }
-    snprintf(file, sizeof file, "%s/agent.key", keys);
-    int directory = watch_check_private(keys), rc = directory;
-    if (directory == 0)
-        rc = watch_check_private(file);
+    int rc = watch_check_private(keys, S_IFDIR);
+    snprintf(path, sizeof path, "%s", keys);
+    for (size_t i = 0; rc == 0 && i < sizeof files / sizeof *files; i++)
+        rc = snprintf(path, sizeof path, "%s/%s", keys, files[i]) < (int)sizeof path
+                 ? watch_check_private(path, S_IFREG)
+                 : -ENAMETOOLONG;
     if (rc != 0 && plan->speaks)
-        terminal_print("%s: %s; %s runs unwatched", directory != 0 ? keys : file,
-                       holter_strerror(rc), plan->program);
+        terminal_print("%s: %s; %s runs unwatched", path, holter_strerror(rc), plan->program);
     return rc == 0;
 }
 

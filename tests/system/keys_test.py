@@ -46,13 +46,16 @@ class Keys(unittest.TestCase):
                           self.place.holter(*words, self.keys).finish().err)
 
     def test_a_program_whose_keys_cannot_be_used_runs_unwatched_and_says_why(self):
-        absent, exposed, other = (os.path.join(self.place.dir, name) for name in ('absent', 'exposed', 'other'))
+        absent, exposed, other, half = (os.path.join(self.place.dir, name) for name in ('absent', 'exposed', 'other', 'half'))
         self.made(exposed)
         os.chmod(os.path.join(exposed, 'agent.key'), 0o644)
         os.mkdir(other, 0o755)
+        self.made(half)
+        os.unlink(os.path.join(half, 'server.pub'))
         program = lab.program('collectives', 'openmpi')
         for words, why in ((['--keys', absent], f'{absent}: No such file or directory'),
                            (['--keys', exposed], f'{exposed}/agent.key: it must belong to this user, without access for others'),
+                           (['--keys', half], f'{half}/server.pub: No such file or directory'),
                            (['--keys', other], f'{other}: it must belong to this user, without access for others'),
                            (['--daemon', 'tcp://192.0.2.1:4710'], 'tcp://192.0.2.1:4710: keys are needed, see --keys')):
             finished = self.place.holter('exec', *words, program, '1').finish()
