@@ -105,10 +105,15 @@ struct quantity piece_time_text(const struct stage *s)
                           format_clock(end, length < 2e9).text);
 }
 
+int piece_has_bytes(const struct model *m, const struct range *r)
+{
+    return piece_has_sizes(m) && (r->total[PAIR_MESSAGES] == 0 || r->total[PAIR_BYTES] > 0);
+}
+
 double piece_quantity_choice(const struct stage *s, double right, double y)
 {
     static const char *const labels[] = {"messages", "bytes"};
-    if (!piece_has_sizes(s->model)) /* there is no choice */
+    if (!piece_has_bytes(s->model, s->range)) /* there is no choice */
         return 0;
     return widget_choice(&s->brush, right, y, labels, 2, (int)s->quantity, COMMAND_QUANTITY);
 }

@@ -22,6 +22,9 @@ double piece_range_choice_width(const struct stage *stage);
 /** Whether messages have sizes: those of imported routes have none, and count as one byte each. */
 int piece_has_sizes(const struct model *model);
 
+/** Whether bytes may be shown: messages have sizes, and not all of the visible time are empty. */
+int piece_has_bytes(const struct model *model, const struct range *range);
+
 /** Whether figures of ranks are sums since the start where a part of the time is visible. */
 int piece_is_since_start(const struct stage *stage);
 

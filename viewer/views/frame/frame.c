@@ -573,14 +573,13 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
 {
     const struct scene_hit *under = scene_hit_at(scene, ui->mouse.x, ui->mouse.y);
     struct scene_hit hover = under ? *under : (struct scene_hit){0};
-    const int all_empty = range->total[PAIR_MESSAGES] > 0 && range->total[PAIR_BYTES] == 0;
     struct stage stage = {
         .brush = {scene, theme, ui->mouse.x, ui->mouse.y},
         .model = model,
         .range = range,
         .ui = ui,
         .pictures = pictures,
-        .quantity = piece_has_sizes(model) && !all_empty ? ui->quantity : PAIR_MESSAGES,
+        .quantity = piece_has_bytes(model, range) ? ui->quantity : PAIR_MESSAGES,
         .hover = under ? &hover : NULL,
     };
     pictures->busy = 0;
