@@ -93,8 +93,12 @@ void window_close(struct window *win)
         SDL_DestroyTexture(win->texture);
     if (win->renderer)
         SDL_DestroyRenderer(win->renderer);
-    if (win->window)
+    if (win->window) {
+        /* Waits for the X server, which then has read what SDL has sent it by another connection to
+         * wake itself up. About a window that is gone by then it ends the program. */
+        SDL_HideWindow(win->window);
         SDL_DestroyWindow(win->window);
+    }
     SDL_Quit();
     free(win);
 }
