@@ -131,10 +131,14 @@ class Recordings(unittest.TestCase):
                 writer.commit()
                 for suffix in ('', '-wal'):
                     shutil.copy(path + suffix, os.path.join(media, 'killed.hrec' + suffix))
+            for name in os.listdir(media):
+                os.chmod(os.path.join(media, name), 0o644)
             os.chmod(media, 0o555)
             if os.geteuid() == 0:
                 os.seteuid(65534)
                 stack.callback(os.seteuid, 0)
+                if not os.access(EXTENSION, os.R_OK, effective_ids=True):
+                    self.skipTest('the build is where only root may read')
             for name, state in (('gone', 'ended'), ('killed', 'running')):
                 with holter.Recording(os.path.join(media, name + '.hrec'), EXTENSION) as recording:
                     self.assertEqual([{'state': state}], recording.query('SELECT state FROM job'))

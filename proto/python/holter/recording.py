@@ -21,7 +21,7 @@ class Recording:
 
     def __init__(self, path, extension=None):
         try:
-            kind = self._open(path, 'mode=ro')
+            kind = self._open(path, '')
         except sqlite3.Error as error:
             kind = self._open_on_read_only_media(path, error)
         if kind != [APPLICATION_ID, SCHEMA]:
@@ -30,20 +30,28 @@ class Recording:
         self.path = path
         self.missing = self._load(os.fspath(extension or os.environ.get('HOLTER_SQL') or EXTENSION))
 
-    def _open(self, path, options):
+    def _open(self, path, options, locking='NORMAL'):
         """Connect, and read which kind of file it is."""
-        uri = 'file:' + urllib.parse.quote(os.fsencode(os.path.abspath(path))) + '?' + options
-        self.connection = sqlite3.connect(uri, uri=True)
-        self.connection.row_factory = sqlite3.Row
-        self.connection.execute('PRAGMA locking_mode = ' + ('EXCLUSIVE' if 'vfs' in options else 'NORMAL'))
-        return [self.connection.execute(f'PRAGMA {name}').fetchone()[0] for name in ('application_id', 'user_version')]
+        uri = 'file:' + urllib.parse.quote(os.fsencode(os.path.abspath(path))) + '?mode=ro' + options
+        connection = sqlite3.connect(uri, uri=True)
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.execute(f'PRAGMA locking_mode = {locking}')
+            kind = [connection.execute(f'PRAGMA {name}').fetchone()[0] for name in ('application_id', 'user_version')]
+        except sqlite3.Error:
+            connection.close()
+            raise
+        self.connection = connection
+        return kind
 
     def _open_on_read_only_media(self, path, error):
         """There the index of a log cannot be created, and no process writes the file."""
         there = [os.path.exists(os.fsdecode(path) + suffix) for suffix in ('', '-shm', '-journal', '-wal')]
         try:
-            if there[:3] == [True, False, False]:
-                return self._open(path, 'mode=ro&vfs=unix-none' if there[3] else 'mode=ro&immutable=1')
+            if there == [True, False, False, True]:
+                return self._open(path, '&vfs=unix-none', 'EXCLUSIVE')
+            if there == [True, False, False, False]:
+                return self._open(path, '&immutable=1')
         except sqlite3.Error:
             pass
         raise HolterError(f'{path}: {error}') from error
