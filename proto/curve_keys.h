@@ -51,8 +51,8 @@ int curve_load_token(const char *directory, char out[41]);
 
 /** Load a role's keys. A viewer's directory need not hold the other roles' secrets: the server's
  *  public key is then in "server.pub".
- *  @return 0, -HOLTER_EEXPOSED when a file or the directory is, -HOLTER_ECORRUPT, or another -errno
- */
+ *  @return 0, -HOLTER_EEXPOSED when a file or the directory is another user's or open to others,
+ *          -HOLTER_ECORRUPT, or another -errno */
 int curve_load(const char *directory, enum role role, struct curve_keys *out);
 
 /** Put keys on a ZeroMQ socket before it connects or binds. @return 0 or -errno */

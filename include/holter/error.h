@@ -27,8 +27,8 @@
     X(ENOMPI, "no MPI library was found")                                                          \
     X(EWRONGMPI, "the MPI library is of another kind than the probe")                              \
     X(ECORRUPT, "the file is damaged")                                                             \
-    X(EEXPOSED, "it must belong to this user, without access for others")                          \
-    X(EINTERNAL, "a defect in Holter itself")
+    X(EINTERNAL, "a defect in Holter itself")                                                      \
+    X(EEXPOSED, "it must belong to this user, without access for others")
 
 enum holter_error {
     HOLTER_EBASE = 10000,

@@ -250,7 +250,7 @@ class Holter(Failure):
         self.assertEqual(0, tapped.status, tapped)
         totals = lab.stream_messages(tapped.out)
         self.assertEqual(0, totals[-1]['late'], totals)
-        self.assertLess(abs(totals[-1]['window'] * totals[-1]['length_ns'] - time.time_ns()), 60e9)
+        self.assertLess(abs(totals[-1]['window'] * totals[-1]['length_ns'] - time.time_ns()), 1800e9)  # of an hour
         self.let_go(job)
         self.stop_daemon(second)
         self.assertIn('the clock was set back', second.err())
@@ -344,10 +344,10 @@ class Holter(Failure):
     def test_daemon_without_enough_open_files_says_so(self):
         """Libraries would abort."""
         for files in (5, 12, 63):
-            told = self.place.run('bash', '-c', f'ulimit -n {files}; exec "$@"', 'bash', os.path.join(lab.BUILD, 'daemon', 'holterd'),
-                                  '--listen', f'ipc://{self.place.run_dir}/few.sock')
-            self.assertEqual(1, told.status, told)
-            self.assertIn(f'the limit of open files is {files} (ulimit -n): at least 64 are needed', told.err)
+            finished = self.place.run('bash', '-c', f'ulimit -n {files}; exec "$@"', 'bash',
+                                      os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', f'ipc://{self.place.run_dir}/few.sock')
+            self.assertEqual(1, finished.status, finished)
+            self.assertIn(f'the limit of open files is {files} (ulimit -n): at least 64 are needed', finished.err)
 
     def test_run_killed_is_swept_by_the_next(self):
         """What its job still uses stays; so does a session whose run lives, and whose job another run in it does not

@@ -100,7 +100,7 @@ static void a_wrong_address_is_explained(void **state)
         {"overview?from=", "no number of seconds"},
         {"overview?from=1e99", "no number of seconds"},
         {"overview?from=nan", "no number of seconds"},
-        {"overview?from=5&to=3", "behind"},
+        {"overview?from=5&to=3", "after"},
         {"overview?when=3", "none of"},
         {"overview?select=", "empty"},
         {"overview?select=a%2", "wrong % sequence"},

@@ -142,7 +142,7 @@ int address_parse(struct address *out, const char *text, char *why, size_t capac
     }
     /* which is first of a time since the start and one before the end is known with the job only */
     if (!error && a.from > a.to && !signbit(a.from) == !signbit(a.to))
-        error = refusal_set(&fault, "from %g is behind to %g", a.from, a.to);
+        error = refusal_set(&fault, "from %g is after to %g", a.from, a.to);
     if (!error)
         *out = a;
     return error;
