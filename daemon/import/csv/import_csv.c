@@ -195,8 +195,8 @@ static void import_csv_note_times(struct csv_job *job, const struct csv_message 
     job->last = last > job->last ? last : job->last;
 }
 
-/* Dates and times since another begin cannot be compared: the first row tells which a table has.
- * @return 0, or -HOLTER_EUSAGE with why */
+/* Dates cannot be compared with times since the begin of a program: a table has one or the other,
+ * by its first row. @return 0, or -HOLTER_EUSAGE with why */
 static int import_csv_check_times(struct import *m, const struct csv_message *c, char why[CSV_WHY])
 {
     const struct {
