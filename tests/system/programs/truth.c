@@ -286,10 +286,10 @@ void truth_write(void)
         fflush(stdout);
         return;
     }
-    /* Who waits for the file finds it whole. */
+    /* Who waits for the file finds it whole. Another job may write one of the same name. */
     char path[4096], part[4096];
     snprintf(path, sizeof path, "%s/truth.%d", directory, truth.rank);
-    snprintf(part, sizeof part, "%s.%d", directory, truth.rank);
+    snprintf(part, sizeof part, "%s.%d.%ld", directory, truth.rank, (long)getpid());
     FILE *f = fopen(part, "w");
     if (!f)
         truth_broken("cannot write %s", part);
