@@ -1258,14 +1258,21 @@ static void poll_all_the_time(struct scene *s, uint32_t rank)
     s->ranks[rank].poll_ns = s->length_ns * 9 / 10;
 }
 
-/* As in loops of MPI_Test after MPI_Ibarrier. */
-static void a_rank_outside_for_which_all_others_poll_is_named(void **state)
+/* Eight ranks that were busy, and poll from now on: @return owned */
+static struct scene *scene_of_polls(void)
 {
     struct scene *s = scene_of(8, NULL);
-    (void)state;
     run_calmly(s);
     for (uint32_t r = 0; r < 8; r++)
         poll_all_the_time(s, r);
+    return s;
+}
+
+/* As in loops of MPI_Test after MPI_Ibarrier. */
+static void a_rank_outside_for_which_all_others_poll_is_named(void **state)
+{
+    struct scene *s = scene_of_polls();
+    (void)state;
     leave(s, 3, 'R');
     assert_int_equal(steps(s, 9).count, 0);
     struct hang_list list = steps(s, 2);
@@ -1286,11 +1293,8 @@ static void a_rank_outside_for_which_all_others_poll_is_named(void **state)
 /* One in MPI_Wait, others in loops of MPI_Test: of the wait it is not known for whom. */
 static void a_rank_outside_for_which_some_wait_and_others_poll_is_named(void **state)
 {
-    struct scene *s = scene_of(8, NULL);
+    struct scene *s = scene_of_polls();
     (void)state;
-    run_calmly(s);
-    for (uint32_t r = 0; r < 8; r++)
-        poll_all_the_time(s, r);
     enter(s, 0, CALL_Wait, 0, PEER_NONE);
     leave(s, 3, 'R');
     assert_int_equal(steps(s, 9).count, 0);

@@ -152,6 +152,12 @@ void fake_trace_set_up_ring(struct fake_trace *f)
     snprintf(f->path, sizeof(f->path), "%s/trace.hrec", f->directory);
 }
 
+void fake_trace_set_up_ring_without_records(struct fake_trace *f)
+{
+    fake_trace_set_up_ring(f);
+    memset(f->count, 0, sizeof(f->count));
+}
+
 void fake_trace_finish(struct fake_trace *f)
 {
     for (uint32_t s = 0; s < FAKE_TRACE_STREAMS; s++)

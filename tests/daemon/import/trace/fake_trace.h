@@ -25,6 +25,8 @@ struct fake_trace {
 /** The ring, with a path for its recording in a new directory: round i of each rank at i ms, 100 +
  * i bytes to the right and from the left, then an allreduce of 8 bytes. */
 void fake_trace_set_up_ring(struct fake_trace *f);
+/** The same ranks and hosts; records are to be added. */
+void fake_trace_set_up_ring_without_records(struct fake_trace *f);
 void fake_trace_finish(struct fake_trace *f);
 
 /** One more record of a stream: a call with neither message nor communicator. @return to be changed

@@ -196,8 +196,7 @@ static void an_empty_trace_gives_an_empty_recording(void **state)
     struct fake_trace f;
     struct trace_counts counts;
     (void)state;
-    fake_trace_set_up_ring(&f);
-    f.count[0] = f.count[1] = f.count[2] = f.count[3] = 0;
+    fake_trace_set_up_ring_without_records(&f);
     struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
     assert_int_equal(sums.windows, 2);
     assert_int_equal(sums.finals, 2);

@@ -158,8 +158,7 @@ static void calls_that_cross_a_window_are_split(void **state)
     struct fake_trace f;
     struct trace_counts counts;
     (void)state;
-    fake_trace_set_up_ring(&f);
-    f.count[0] = f.count[1] = f.count[2] = f.count[3] = 0;
+    fake_trace_set_up_ring_without_records(&f);
     fake_trace_add(&f, 0, CALL_Barrier, 5 * MS, 25 * MS)->comm = 0;
     struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
     assert_int_equal(sums.windows, 4); /* host beta has nothing, and is done with the first */
@@ -174,8 +173,7 @@ static void before_the_first_record_and_after_the_last_one_of_a_host_ranks_are_a
     struct fake_trace f;
     struct trace_counts counts;
     (void)state;
-    fake_trace_set_up_ring(&f);
-    f.count[0] = f.count[1] = f.count[2] = f.count[3] = 0;
+    fake_trace_set_up_ring_without_records(&f);
     fake_trace_add(&f, 0, CALL_Barrier, 4 * MS, 12 * MS)->comm = 0;
     fake_trace_add(&f, 1, CALL_Barrier, 5 * MS, 23 * MS)->comm = 0;
     struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
