@@ -11,11 +11,11 @@ import math
 
 # tests/bench/fleet_load.py build, on two cores that other programs used as well
 MEASURED = '''
-agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  lost
-   500     8      1       191      1174       260        35       455       240     18.5     22.5     3.00     0
-  2000     8      4       144       595       144        83       721       191     10.5     11.5     2.15     0
-  5000     8     10       138       705       125       182      1289       174      8.9      9.3     1.83     0
-   200    32      2       393      2921       536        25       404       169     57.9     62.0    11.30     0
+agents ranks window   gateway    worker    server   gateway    worker    server     sent   stored recorded  delay uncounted unacked
+   500     8      1        91       574       189        36       402       209     18.6     21.4     2.99    283         0      0
+  2000     8      4        88       359       114        88       862       313     10.5     11.9     2.14    295         0      0
+  5000     8     10        91       393        87       182      1356       387      8.9      9.4     1.82    347         0      0
+   200    32      2       236      1864       557        26       580       235     57.9     69.3    11.24    257         0      0
 '''
 BUSY = 0.5  # of a core that is planned to be busy: the loop of a daemon, or a stream of a server
 SERVER_CORES = 8

@@ -20,7 +20,7 @@
  * it shall take about that time, a small part of a lease, or for a large state as long as saving it
  * so many times: saving takes a fifth of a worker's processor time at most. */
 #define READING_NS UINT64_C(500000000)
-#define READING_SHARE 4u
+#define READING_SHARE 6u
 
 /* ---- jobs that are held ---------------------------------------------------------- */
 

@@ -400,7 +400,7 @@ static void a_job_is_saved_after_a_window_and_while_messages_come_only_when_over
 }
 
 static void
-a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long(void **state)
+a_job_whose_state_is_large_is_saved_when_reading_would_take_six_times_as_long(void **state)
 {
     (void)state;
     struct fleet *fleet = start_daemon();
@@ -408,9 +408,9 @@ a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long(v
     read_window(fleet, 1);
     publish_windows(fleet, 3 * S);
     packing_ns = S / 2;
-    tick_after_reading(fleet, S * 7 / 4);
+    tick_after_reading(fleet, S * 11 / 4);
     assert_int_equal(saved, 0);
-    tick_after_reading(fleet, S * 9 / 4);
+    tick_after_reading(fleet, S * 13 / 4);
     assert_int_equal(saved, 1);
     stop_daemon(fleet);
 }
@@ -702,7 +702,7 @@ int main(void)
             a_job_is_saved_after_a_window_and_while_messages_come_only_when_overdue, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(
-            a_job_whose_state_is_large_is_saved_when_reading_would_take_four_times_as_long, set_up,
+            a_job_whose_state_is_large_is_saved_when_reading_would_take_six_times_as_long, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_was_taken_over_is_not_saved_before_a_window_is_published, set_up, tear_down),
