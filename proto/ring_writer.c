@@ -104,6 +104,13 @@ struct tally_row *tally_find_polls(struct ring_writer *w, uint16_t call, uint16_
 
 static void tally_add(struct ring_writer *w, const struct event *e)
 {
+    if (e->flags & EVENT_PAUSED) { /* part of no sum: only their number is needed */
+        struct tally_row *all =
+            tally_find(w, ring_what(0, EVENT_PAUSED, EVENT_CALL, 0), 0, w->tally_mask + 1);
+        if (all != NULL)
+            tally_raise(&all->records, 1);
+        return;
+    }
     const uint32_t moved = e->flags & (EVENT_SEND | EVENT_RECV);
     const int sent = (e->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST);
     const int32_t none = e->peer == PEER_NULL ? PEER_NULL : PEER_NONE;

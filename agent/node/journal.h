@@ -33,7 +33,7 @@ struct journal_ring {
     uint64_t dropped;     /**< of the segment, counted in sums already; in the entry of ring 0 */
     /** What the matcher knows of: records lost, calls not recorded; in the entry of ring
      *  0, dropped of the segment. */
-    uint64_t lost_matched, paused_matched, dropped_matched;
+    uint64_t lost_matched, dropped_matched;
     struct ring_sum sum;
 };
 

@@ -31,8 +31,6 @@ struct rank_ring {
     uint32_t tally_epoch;      /**< number of the committed figures of tally_row.counted */
     int tally_open;            /**< the figures after those are in use */
     uint64_t lost_matched;     /**< of reader.lost, reported to the matcher already */
-    uint64_t paused_matched;   /**< calls not recorded (MPI_Pcontrol) that the matcher has been
-                                  informed of */
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
 };
 

@@ -78,6 +78,17 @@ static size_t rank_capture_read_ring(const struct ring_reader *reader, uint64_t 
     return count;
 }
 
+/* Calls while recording was paused are in the ring for the matcher alone. @return how many are left
+ */
+static size_t rank_capture_drop_paused(struct event *events, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!(events[i].flags & EVENT_PAUSED))
+            events[kept++] = events[i];
+    return kept;
+}
+
 /* Parts of a call that is not in the copy are useless. */
 static size_t rank_capture_count_orphans(const struct event *events, size_t count)
 {
@@ -139,6 +150,7 @@ int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t ma
             until_ns == UINT64_MAX ? UINT64_MAX : rank_capture_find_end(reader, clock, until_ns);
         size_t count =
             rank_capture_read_ring(reader, end, c->batch, maximum, &running, &c->lapped[i]);
+        count = rank_capture_drop_paused(c->batch, count);
         size_t from = rank_capture_count_orphans(c->batch, count);
         rank_capture_merge(c, c->batch + from, count - from, i, running, maximum);
     }

@@ -59,7 +59,6 @@ static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
         ring->saved = *saved;
         /* Without the matcher's state messages posted before are unknown. */
         ring->lost_matched = rank->matching.is_restored ? saved->lost_matched : UINT64_MAX;
-        ring->paused_matched = saved->paused_matched;
         if (number == 0) {
             rank->dropped = saved->dropped;
             rank->matching.dropped = saved->dropped_matched;
@@ -340,7 +339,6 @@ void rank_store_positions(struct rank *rank)
             .lost = ring->reader.lost,
             .dropped = rank->dropped,
             .lost_matched = ring->lost_matched,
-            .paused_matched = ring->paused_matched,
             .dropped_matched = rank->matching.dropped,
             .tally_epoch = ring->tally_epoch + (uint32_t)ring->tally_open,
             .sum = ring->sum,

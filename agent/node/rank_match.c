@@ -30,19 +30,19 @@ static struct match_source rank_match_make_source(struct rank *rank, uint32_t ri
     return (struct match_source){clock, ring, rank_match_find_comm, rank};
 }
 
-/* Of communicators that are there already, in the first slots, some records are not known. */
-static void rank_match_age_comms(struct rank *rank, uint32_t slots)
+/* Of communicators that are there already, some records are not known. */
+static void rank_match_age_comms(struct rank *rank)
 {
-    for (uint32_t i = 0; i < rank->tables.comm_count && i < slots; i++)
+    for (uint32_t i = 0; i < rank->tables.comm_count; i++)
         rank->matching.comms_lost[i] =
             atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
     rank->matching.has_lost = 1;
 }
 
 /* Records of the rank are missing: what is unmatched so far cannot be matched any more. */
-static void rank_match_mark_lost(struct rank *rank, uint32_t slots)
+static void rank_match_mark_lost(struct rank *rank)
 {
-    rank_match_age_comms(rank, slots);
+    rank_match_age_comms(rank);
     if (rank->matching.member != NULL)
         match_lost(rank->matching.match, rank->matching.member);
 }
@@ -53,13 +53,13 @@ void rank_match_start(struct rank *rank, struct match *match)
     rank->matching.member = match_resume(match, (uint32_t)rank->world_rank);
     rank->matching.is_restored = rank->matching.member != NULL;
     if (rank->matching.is_restored) {
-        rank_match_age_comms(rank, UINT32_MAX);
+        rank_match_age_comms(rank);
         return; /* what is lost since is known when its rings are opened */
     }
     rank->matching.member = match_add(match, (uint64_t)rank->world_rank);
     rank->matching.dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     if (rank->matching.dropped != 0)
-        rank_match_mark_lost(rank, UINT32_MAX);
+        rank_match_mark_lost(rank);
 }
 
 void rank_match_stop(struct rank *rank)
@@ -73,17 +73,11 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
                       const struct event *batch, size_t taken)
 {
     struct rank_ring *ring = &rank->rings[number];
-    uint64_t paused =
-        atomic_load_explicit(&ring->reader.control->paused_calls, memory_order_acquire);
     if (rank->matching.member == NULL)
         return;
     if (ring->reader.lost != ring->lost_matched)
-        rank_match_mark_lost(rank, UINT32_MAX);
-    else if (paused != ring->paused_matched) /* loaded after it: a later pause is in both */
-        rank_match_mark_lost(
-            rank, atomic_load_explicit(&rank->segment->comms_resumed, memory_order_acquire));
+        rank_match_mark_lost(rank);
     ring->lost_matched = ring->reader.lost;
-    ring->paused_matched = paused;
     struct match_source source = rank_match_make_source(rank, number, clock);
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
 }
@@ -115,7 +109,7 @@ void rank_match_report_watermark(struct rank *rank, const struct drain_clocks *c
         return;
     if (dropped != rank->matching.dropped) {
         rank->matching.dropped = dropped;
-        rank_match_mark_lost(rank, UINT32_MAX);
+        rank_match_mark_lost(rank);
     }
     if (rank->open < 2)
         return;

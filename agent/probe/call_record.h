@@ -96,13 +96,27 @@ HOT uint64_t scope_exit(const struct scope *s)
     return now;
 }
 
-HOT void record_publish(struct thread *t, struct event *slot)
+/** While recording is paused, records are published for the matcher alone. @return 0: the record
+ * does not concern messages, and the next call reuses its slot */
+static __attribute__((noinline, cold, unused)) int record_mark_paused(struct event *slot)
 {
-    if (unlikely(probe.paused)) { /* not published: the next call reuses the slot */
+    const uint64_t what = record_read_word(slot, RING_WORD_WHAT);
+    const uint32_t request = (uint32_t)record_read_word(slot, RING_WORD_PLACE);
+    const uint64_t relevant = ring_what(0, EVENT_SEND | EVENT_RECV | EVENT_FAILED | EVENT_UNTRACKED,
+                                        EVENT_PART & ~EVENT_CALL, UINT16_MAX);
+    if ((what & relevant) == 0 && request == 0) {
         ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
         ring_fence();
-        return;
+        return 0;
     }
+    ring_put(slot, RING_WORD_WHAT, what | ring_what(0, EVENT_PAUSED, 0, 0));
+    return 1;
+}
+
+HOT void record_publish(struct thread *t, struct event *slot)
+{
+    if (unlikely(probe.paused) && !record_mark_paused(slot))
+        return;
     record_prefetch_next(slot);
     ring_publish(&t->ring);
     if (unlikely(ring_is_due(&t->ring)))
@@ -114,18 +128,8 @@ HOT void scope_leave(const struct scope *s)
     s->t->gate = 0;
 }
 
-HOT void scope_count_paused(const struct scope *s)
-{
-    if (unlikely(probe.paused)) {
-        _Atomic uint64_t *calls = &s->t->ring.control->paused_calls;
-        atomic_store_explicit(calls, atomic_load_explicit(calls, memory_order_relaxed) + 1,
-                              memory_order_release);
-    }
-}
-
 HOT void scope_close(const struct scope *s)
 {
-    scope_count_paused(s);
     record_publish(s->t, s->slot);
     scope_leave(s);
 }
@@ -147,9 +151,7 @@ COLD void poll_find_row(struct thread *t, enum poll_family family, uint16_t call
 HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now)
 {
     struct thread *t = s->t;
-    if (unlikely(probe.paused)) {
-        scope_count_paused(s);
-    } else {
+    if (likely(!probe.paused)) {
         if (unlikely(t->polls[family].call != s->call))
             poll_find_row(t, family, s->call);
         tally_add_poll(t->polls[family].row, now - s->t_enter);

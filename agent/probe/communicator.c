@@ -114,11 +114,6 @@ static int comm_has_unused_slot(void)
     return never_used < SEGMENT_COMMS && never_used < probe.segment->comms;
 }
 
-uint32_t comm_slots_used(void)
-{
-    return never_used;
-}
-
 static uint32_t comm_allocate_slot(void)
 {
     if (comm_has_unused_slot())

@@ -34,7 +34,6 @@ HOT void shape_pcontrol_leave(const struct scope *s, int result, int moved)
     uint64_t t_exit = scope_exit(s);
     if (result != MPI_SUCCESS)
         scope_what(s, EVENT_FAILED, 0);
-    scope_count_paused(s);
     record_publish(s->t, s->slot);
     if (moved != 0) {
         struct event *slot = ring_slot(&s->t->ring);

@@ -289,9 +289,6 @@ void comm_predefined(void);
  *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
 void comm_set_world(MPI_Group group);
 
-/** Slots that communicators have had so far: those made from now on have higher numbers. */
-uint32_t comm_slots_used(void);
-
 /** Remove a communicator or RMA window that is freed; its slot may be reused. */
 COLD void comm_freed(uint64_t handle);
 COLD void comm_named(MPI_Comm comm, const char *name);

@@ -163,29 +163,16 @@ static int region_close(struct thread *t, const char *name)
     return 0;
 }
 
-/* Calls of communicators that exist while recording is paused may be missing. Those that other
- * threads make meanwhile are among them. */
-static void region_set_paused(uint32_t paused)
-{
-    const uint32_t was_paused = probe.paused;
-    if (paused && !was_paused)
-        atomic_store_explicit(&probe.segment->comms_resumed, UINT32_MAX, memory_order_release);
-    probe.paused = paused;
-    if (!paused && was_paused)
-        atomic_store_explicit(&probe.segment->comms_resumed, comm_slots_used(),
-                              memory_order_release);
-}
-
 int region_control(struct thread *t, int level, const void *argument)
 {
     char name[NAME_CAPACITY] = "";
     if (level == 0)
-        region_set_paused(1);
+        probe.paused = 1;
     if (level != 1 && level != -1)
         return 0;
     int was_paused = level == 1 && probe.paused;
     if (level == 1)
-        region_set_paused(0);
+        probe.paused = 0;
     int constant = 0;
     if (!region_read_name(name, argument, &constant) || (was_paused && !constant))
         return 0;

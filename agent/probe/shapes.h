@@ -161,7 +161,6 @@ HOT void shape_sendrecv_leave(const struct scope *s, int result, const struct po
     }
     posted_set_received(in, status);
     scope_what(s, out->flags, 1);
-    scope_count_paused(s);
     record_publish(s->t, s->slot);
     record_write_part(s, t_exit, in->bytes, s->t_enter, in->ends, 0, in->comm, in->flags);
     scope_leave(s);
@@ -178,7 +177,6 @@ HOT void shape_isendrecv_leave(const struct scope *s, int result, const struct p
     }
     uint32_t number, flags = request_track_posted(s, in, HANDLE(*request), &number);
     scope_what(s, out->flags, 1);
-    scope_count_paused(s);
     record_publish(s->t, s->slot);
     record_write_part(s, t_exit, in->bytes, s->t_enter, in->ends, number, in->comm, flags);
     scope_leave(s);
@@ -482,7 +480,6 @@ static __attribute__((noinline, cold, unused)) void
 shape_all_leave_slow(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
                      uint32_t n, const MPI_Status *statuses, uint32_t flags)
 {
-    scope_count_paused(s);
     for (uint32_t i = 0; i < n; i++) {
         struct request *r = found[i].request;
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
@@ -730,7 +727,6 @@ HOT void shape_startall_leave(const struct scope *s, int result, const struct ar
     if (first)
         flags |= (first->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST;
     scope_what(s, flags, first ? parts_after(known) : 0);
-    scope_count_paused(s);
     record_publish(s->t, s->slot);
     for (int i = 0; first && i < count; i++) {
         struct request *r = request_find(HANDLE(requests[i]));

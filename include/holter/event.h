@@ -62,6 +62,9 @@ enum event_flag {
     EVENT_INPLACE = 1 << 9,    /**< MPI_IN_PLACE was given */
     EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
     EVENT_REFUSED = 1 << 11,   /**< with FAILED: no message yet, as of a wrong argument */
+    /** MPI_Pcontrol(0) was in force: matched, so that the order of later messages is known, but
+     *  part of no sum and of no capture. */
+    EVENT_PAUSED = 1 << 12,
 };
 
 /** One record: one cache line. Written once, by one thread; fields do not change after the ring's

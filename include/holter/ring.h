@@ -49,11 +49,9 @@ struct ring_control {
     uint64_t tally_offset;        /**< of the first row of the tally, likewise */
     uint32_t tally_capacity;      /**< rows, a power of two */
     _Atomic uint32_t tally_count; /**< rows in use, the first ones */
-    /** Calls made while MPI_Pcontrol(0) was in force. */
-    _Alignas(64) _Atomic uint64_t paused_calls;
     /** Requests whose completion is not observed, and messages and calls on communicators without a
      *  slot. */
-    _Atomic uint64_t untracked;
+    _Alignas(64) _Atomic uint64_t untracked;
     /** First record that the agent has not processed: a later agent continues there. Only the agent
      *  writes it. */
     _Atomic uint64_t agent_next;
@@ -66,7 +64,7 @@ struct ring_control {
     /** Number of the figures of tally_row.counted that the agent has committed, from 0 up. Only the
      *  agent writes it. */
     _Atomic uint32_t tally_epoch;
-    uint8_t reserved[16];
+    uint8_t reserved[24];
 };
 
 _Static_assert(sizeof(struct ring_control) == 192, "ring control block is part of the contract");

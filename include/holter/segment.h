@@ -22,7 +22,7 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 8u
+#define SEGMENT_VERSION 9u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
@@ -133,9 +133,6 @@ struct segment {
     _Atomic uint32_t carts_made;   /**< Cartesian communicators: more than `carts` have no slot */
     _Atomic uint32_t sources_made; /**< slots claimed: more than SEGMENT_SOURCES do not exist */
     _Atomic int32_t abort_code;    /**< argument of MPI_Abort */
-    /** Slots of communicators that were in use when MPI_Pcontrol(1) resumed recording last: all
-     *  calls on those above are recorded. UINT32_MAX: recording is paused. */
-    _Atomic uint32_t comms_resumed;
     /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
     _Atomic int32_t agent_pid;
     /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */

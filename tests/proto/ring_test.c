@@ -337,6 +337,25 @@ static void more_peers_than_rows_are_added_up_without_peer(void **state)
     bed_finish(&bed);
 }
 
+/* The agent needs their number alone, to know that none is lost. */
+static void records_of_a_pause_share_a_row(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event send = {.bytes = 100,
+                         .call = 7,
+                         .flags = EVENT_SEND | EVENT_POST | EVENT_DONE | EVENT_PAUSED,
+                         .kind = EVENT_CALL};
+    for (send.peer = 0; send.peer < 40; send.peer++)
+        lap(&bed, &send, 10);
+    struct tally_figures total = tally_total(&bed);
+    assert_int_equal(atomic_load(&bed.writer.control->tally_count), 1);
+    assert_true(total.records >= 400 - CAPACITY);
+    assert_int_equal(total.bytes + total.ticks, 0);
+    bed_finish(&bed);
+}
+
 /* What goes to MPI_PROC_NULL, or comes from it, is no message, however few rows there are. */
 static void messages_of_nobody_stay_apart_without_rows(void **state)
 {
@@ -507,6 +526,7 @@ int main(void)
         cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
         cmocka_unit_test(every_record_is_taken_or_in_the_tally),
         cmocka_unit_test(more_peers_than_rows_are_added_up_without_peer),
+        cmocka_unit_test(records_of_a_pause_share_a_row),
         cmocka_unit_test(messages_of_nobody_stay_apart_without_rows),
         cmocka_unit_test(more_sizes_than_rows_are_added_up_by_peer),
         cmocka_unit_test(the_tally_counts_received_bytes_of_collectives_only),

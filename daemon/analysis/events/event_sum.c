@@ -481,6 +481,8 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
         }
         if (times.exit_ns > source->end_ns)
             break;
+        if (event->flags & EVENT_PAUSED)
+            continue;
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
@@ -522,7 +524,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
 {
     struct rank_sum *to = &sum->ranks[rank];
     uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
-    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
+    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns || event->flags & EVENT_PAUSED)
         return;
     struct ring_sum *ring = source->ring;
     enum call_class class_ = event_sum_kind_of(sum, event->call).class_;
@@ -570,6 +572,8 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
         .flags = (uint16_t)(what >> 16),
         .kind = (uint16_t)(what >> 32),
     };
+    if (event.flags & EVENT_PAUSED)
+        return;
     const uint64_t ns = tick_clock_span(source->clock, grown->ticks);
     const struct summed summed = event_sum_make_summed(sum, source->tables, &event);
     uint16_t size_class = (uint16_t)(what >> 48);

@@ -37,6 +37,10 @@
  * its send began, is rejected, and desynchronises its channel. So does a send or receive that
  * failed, unless it was refused for an argument. Dropped messages are counted.
  *
+ * Pauses
+ *   Records of calls while MPI_Pcontrol(0) was in force (EVENT_PAUSED) keep the order; what they
+ *   end is neither reported nor counted.
+ *
  * Members and others
  *   A peer that is not a member yet may become one: its process may be found later. Messages
  *   exchanged with it are held until match_all_added(), or for MATCH_REMOTE_AFTER_NS; after that it
@@ -90,7 +94,8 @@ struct match_sink {
 
 struct match_counts {
     uint64_t matched;   /**< messages between members */
-    uint64_t unmatched; /**< ends of such messages that were dropped */
+    uint64_t unmatched; /**< ends of such messages that were dropped, and messages of which one end
+                             alone came while recording was paused */
     uint64_t rejected;  /**< pairs whose sizes or times contradict each other */
 };
 

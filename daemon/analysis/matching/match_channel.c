@@ -401,7 +401,7 @@ void match_drop_send(struct match *match, struct channel *channel, uint32_t numb
 {
     match_unlink_send(match, channel, number);
     match_pool_release(&match->sends, number);
-    if (!(channel->flags & CHANNEL_BETWEEN))
+    if (!(channel->flags & CHANNEL_BETWEEN) && !match_send_at(match, number)->paused)
         match->counts.unmatched++;
 }
 
@@ -411,11 +411,11 @@ static void match_release_receive(struct match *match, const struct channel *cha
 {
     const struct receive *receive = match_receive_at(match, number);
     uint32_t group = receive->group;
-    int ended = receive->state == RECEIVE_DONE;
+    int ended = receive->state == RECEIVE_DONE, paused = receive->paused;
     match_pool_release(&match->receives, number);
     if (!ended)
         return;
-    if (!(channel->flags & CHANNEL_BETWEEN))
+    if (!(channel->flags & CHANNEL_BETWEEN) && !paused)
         match->counts.unmatched++;
     if (group != NONE) {
         match_group_at(match, group)->joint = 1;

@@ -14,7 +14,7 @@ void match_count_dropped(struct match *match, const struct event *event)
 {
     uint32_t flags = event->flags;
     uint32_t whole = flags & EVENT_SEND ? EVENT_SEND | EVENT_POST : EVENT_RECV | EVENT_DONE;
-    int ends = (flags & whole) == whole;
+    int ends = (flags & (whole | EVENT_PAUSED)) == whole;
     if (ends && event->peer >= 0 && match_member_of(match, (uint32_t)event->peer) != NULL)
         match->counts.unmatched++;
 }
@@ -147,7 +147,8 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
 
 void match_count_unmatched(const struct taken *t, uint32_t channel)
 {
-    if (!(match_channel_at(t->match, channel)->flags & CHANNEL_BETWEEN))
+    if (!(match_channel_at(t->match, channel)->flags & CHANNEL_BETWEEN) &&
+        !(t->event->flags & EVENT_PAUSED))
         t->match->counts.unmatched++;
 }
 

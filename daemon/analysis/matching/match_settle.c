@@ -27,6 +27,8 @@ enum settled_state { SETTLED_MESSAGE = 16, SETTLED_HALF };
 static void match_report_receive(struct match *match, const struct receive *receive,
                                  const struct group *group)
 {
+    if (receive->paused)
+        return;
     uint64_t send_ns = receive->post_ns, enter = receive->enter_ns, leave = receive->exit_ns;
     if (receive->state == SETTLED_HALF) {
         struct match_half half = {
@@ -128,7 +130,7 @@ static inline int match_bind_pair(struct match *match, struct channel *channel,
 {
     const struct send *send = match_send_at(match, send_number);
     struct receive *receive = match_receive_at(match, receive_number);
-    int good = match_ends_fit(send, receive);
+    int good = match_ends_fit(send, receive), paused = send->paused + receive->paused;
     uint64_t send_ns = send->enter_ns, end_ns = match_send_end(send), bytes = send->bytes;
     match_pool_release(&match->sends, send_number);
     if (!good) {
@@ -141,7 +143,9 @@ static inline int match_bind_pair(struct match *match, struct channel *channel,
         }
         return 0;
     }
-    match->counts.matched++;
+    match->counts.matched += paused == 0;
+    match->counts.unmatched += paused == 1;
+    receive->paused = paused != 0;
     receive->state = SETTLED_MESSAGE;
     receive->post_ns = send_ns;
     receive->post_exit_ns = end_ns;
@@ -304,7 +308,8 @@ static int match_settle_sends_between(struct match *match, struct channel *chann
             if (match_send_is_held(match, channel, match_send_at(match, at)))
                 return 1;
         for (uint32_t i = 0; i < n; i++) {
-            if (n == 1 && !(channel->flags & CHANNEL_DESYNCHRONISED))
+            if (n == 1 && !(channel->flags & CHANNEL_DESYNCHRONISED) &&
+                !match_send_at(match, channel->send_first)->paused)
                 match_report_send_half(match, channel, channel->send_first);
             channel->sent++;
             match_pool_release(&match->sends, match_pop_send(match, channel));

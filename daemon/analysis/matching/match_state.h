@@ -40,8 +40,9 @@ struct send {
     uint32_t next;    /**< in its channel, in the order of posting */
     uint32_t span_ns; /**< of the posting call; UINT32_MAX: that or longer */
     uint64_t enter_ns;
-    uint64_t bytes : 63;
+    uint64_t bytes : 62;
     uint64_t only_sends : 1; /**< the posting call is of class send: its time is that of the send */
+    uint64_t paused : 1;     /**< posted while recording was paused: not reported */
     uint32_t request;
     uint16_t ring;
     uint16_t posted; /**< low bits of the entry in ticks: distinguish the starts of a persistent
@@ -72,9 +73,10 @@ struct receive {
     uint32_t group;   /**< NONE: the only message of its completing call */
     uint16_t ring;
     uint8_t state;
-    uint8_t size_known;
-    uint32_t order; /**< in which it was posted, where post_ns are equal: those that one
-                         MPI_Startall starts. Wraps around. */
+    uint8_t size_known : 1;
+    uint8_t paused : 1; /**< ended while recording was paused: not reported */
+    uint32_t order;     /**< in which it was posted, where post_ns are equal: those that one
+                             MPI_Startall starts. Wraps around. */
 };
 
 /** The messages that one call completed. They are reported together, once all times are known. */

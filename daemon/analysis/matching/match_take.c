@@ -116,8 +116,9 @@ static void match_take_add_send(const struct taken *t)
     uint64_t span = t->exit_ns - t->enter_ns;
     *match_send_at(match, number) = (struct send){
         .enter_ns = t->enter_ns,
-        .bytes = t->event->bytes & (UINT64_MAX >> 1),
+        .bytes = t->event->bytes & (UINT64_MAX >> 2),
         .only_sends = call_class_of(t->event->call) == CALL_SEND,
+        .paused = (t->event->flags & EVENT_PAUSED) != 0,
         .span_ns = span < UINT32_MAX ? (uint32_t)span : UINT32_MAX,
         .request = t->event->request,
         .ring = t->ring_number,
@@ -179,7 +180,8 @@ static void match_take_complete(const struct taken *t, struct receive *receive, 
     receive->enter_ns = t->enter_ns;
     receive->exit_ns = t->exit_ns;
     receive->bytes = t->event->bytes;
-    receive->size_known = (uint8_t)size_known;
+    receive->size_known = size_known != 0;
+    receive->paused = (t->event->flags & EVENT_PAUSED) != 0;
     receive->group =
         t->again != NULL ? t->again->group : match_join_group(t->match, t->ring, t->event);
 }

@@ -295,6 +295,21 @@ static void neighbours_of_a_rank_are_reported_once_with_the_collectives_that_hav
     }
 }
 
+static void calls_while_recording_was_paused_are_left_out(void **state)
+{
+    struct bed *bed = *state;
+    struct event paused = send_of(1);
+    paused.flags |= EVENT_PAUSED;
+    write_sends(bed, 0, 1);
+    fake_rank_write(&bed->fake, &paused);
+    write_sends(bed, 2, 1);
+    assert_true(capture(bed, "", 3, 0, NOW));
+    const struct wire_captured *m = next(bed);
+    assert_int_equal(m->events_count, 2);
+    assert_int_equal(m->events[0].number, 0);
+    assert_int_equal(m->events[1].number, 2);
+}
+
 static void part_without_its_call_is_left_out(void **state)
 {
     struct bed *bed = *state;
@@ -406,6 +421,7 @@ static void garbage_in_a_ring_is_reported_as_data_or_not_at_all(void **state)
         }
         if (i % 4 != 0)
             event.kind = (uint16_t)(i % 4);
+        event.flags &= (uint16_t)~EVENT_PAUSED; /* those would be left out */
         fake_rank_write(&bed->fake, &event);
     }
     bed->fake.segment->comms_offset = bed->fake.segment->regions_offset = UINT64_MAX;
@@ -551,6 +567,7 @@ int main(void)
         WITH_BED(call_in_progress_is_the_last),
         WITH_BED(each_kind_of_call_has_its_own_fifth_word),
         WITH_BED(neighbours_of_a_rank_are_reported_once_with_the_collectives_that_have_them),
+        WITH_BED(calls_while_recording_was_paused_are_left_out),
         WITH_BED(part_without_its_call_is_left_out),
         WITH_BED(node_without_such_ranks_says_so),
         WITH_BED(other_job_and_unknown_clock_are_not_answered),

@@ -182,24 +182,6 @@ static void where_one_ring_was_lapped_the_others_are_not_matched_wrongly(void **
     assert_true(match_counts(bed->match).unmatched > 60);
 }
 
-/* Recording was paused for a moment, and a communicator is made then: all before the agent looks.
- */
-static void messages_on_a_communicator_made_after_a_pause_are_matched(void **state)
-{
-    struct bed *bed = *state;
-    send(bed, 0);
-    atomic_fetch_add(&segment_ring(bed->fake.segment, 0)->paused_calls, 1);
-    atomic_store(&bed->fake.segment->comms_resumed, 3);
-    fake_rank_comm(&bed->fake, 3, 70, 1, "made after it");
-    for (uint16_t comm = 0; comm <= 3; comm += 3) {
-        const uint64_t post = call_on(bed, 0, comm, CALL_Irecv, EVENT_RECV | EVENT_POST, 1, 0);
-        call_on(bed, 0, comm, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
-        call_on(bed, 0, comm, CALL_Wait, EVENT_RECV | EVENT_DONE, 1, post);
-    }
-    look(bed);
-    assert_counts(bed, 1, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,8 +191,6 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             where_one_ring_was_lapped_the_others_are_not_matched_wrongly, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(messages_on_a_communicator_made_after_a_pause_are_matched,
-                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

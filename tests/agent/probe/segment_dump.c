@@ -117,10 +117,8 @@ static void print_segment(const struct kept *kept)
             for (size_t k = 0; k < n; k++)
                 print_event(rank, i, &events[k], s);
         }
-        printf("ring rank=%d ring=%u head=%" PRIu64 " lost=%" PRIu64 " paused=%" PRIu64
-               " untracked=%" PRIu64 "\n",
-               rank, i, reader.next, reader.lost, atomic_load(&c->paused_calls),
-               atomic_load(&c->untracked));
+        printf("ring rank=%d ring=%u head=%" PRIu64 " lost=%" PRIu64 " untracked=%" PRIu64 "\n",
+               rank, i, reader.next, reader.lost, atomic_load(&c->untracked));
     }
 }
 

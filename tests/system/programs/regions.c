@@ -47,6 +47,7 @@ int main(int argc, char **argv)
     MPI_Pcontrol(1, "outer");
     truth_region("outer");
     exchange(other, rank, 3, 3, 1);
+    exchange(MPI_COMM_WORLD, rank, 5, 4, 1);
     MPI_Pcontrol(-1, "outer");
     truth_region(0);
     CALL(Comm_free, &other);

@@ -733,6 +733,27 @@ static void waits_for_collectives_are_a_part_of_the_time_of_their_call(void **st
     free_fixture(&f);
 }
 
+static void calls_of_a_pause_are_in_no_sum(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    make_fixture(&f, 1);
+    struct sum_source source = source_of(&f, 0, 0, 1000);
+    const uint16_t flags = EVENT_SEND | EVENT_POST | EVENT_DONE | EVENT_PAUSED;
+    struct event send = {
+        .t_enter = 100, .t_exit = 150, .kind = EVENT_CALL, .call = CALL_Send, .flags = flags};
+    assert_int_equal(event_sum_events(f.sum, 0, &source, &send, 1), 1);
+    struct tally_row row = {.what = ring_what(0, EVENT_PAUSED, EVENT_CALL, 0)};
+    event_sum_tally(f.sum, 0, &source, &row, &(struct tally_figures){.records = 3});
+    event_sum_in_progress(f.sum, 0, &source, &send);
+    struct window_rows rows;
+    assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].events + rows.ranks[0].calls + rows.ranks[0].sent, 0);
+    assert_int_equal(rows.ranks[0].send_ns + rows.ranks[0].in_call_ns + rows.ranks[0].lost, 0);
+    assert_int_equal(rows.pairs_count + rows.calls_count, 0);
+    free_fixture(&f);
+}
+
 /* At the window's end a call had lasted 100; when it ended it went into the tally with its 300. */
 static void time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally(void **state)
 {
@@ -770,7 +791,7 @@ static void nonsense_is_counted_as_lost(void **state)
          .call = 65535,
          .comm = 60000,
          .region = 60000,
-         .flags = 0xffff,
+         .flags = 0xffff & ~EVENT_PAUSED,
          .peer = INT32_MIN,
          .bytes = UINT64_MAX},
         {.t_enter = 10,
@@ -895,6 +916,7 @@ int main(void)
         cmocka_unit_test(polls_in_progress_take_no_time_until_they_find_something),
         cmocka_unit_test(a_tally_counts_as_its_records_would),
         cmocka_unit_test(waits_for_collectives_are_a_part_of_the_time_of_their_call),
+        cmocka_unit_test(calls_of_a_pause_are_in_no_sum),
         cmocka_unit_test(time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),

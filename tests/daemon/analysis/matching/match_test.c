@@ -846,6 +846,26 @@ static void messages_of_partitioned_requests_are_counted_as_unmatched(void **sta
     assert_int_equal(match_counts(bed->match).unmatched, 1);
 }
 
+static void messages_after_a_pause_are_matched_and_those_of_it_are_not_reported(void **state)
+{
+    struct bed *bed = *state;
+    for (uint64_t i = 0; i < 4; i++) { /* 0: in the pause; 1: sent in it; 2: received in it */
+        uint64_t at = 1000 * (i + 1);
+        uint32_t sent = i < 2 ? EVENT_PAUSED : 0, received = i % 2 == 0 ? EVENT_PAUSED : 0;
+        give(bed, 0, event_of(CALL_Send, SENT | sent, 1, 5, at, at + 10));
+        give(bed, 1, event_of(CALL_Recv, RECEIVED | received, 0, 5, at, at + 100 + i));
+        give(bed, 0, event_of(CALL_Send, SENT | sent, 2, 5, at, at + 10)); /* on another node */
+    }
+    match_all_added(bed->match);
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->message_count, 1);
+    assert_int_equal(bed->messages[0].transfer_ns, 103);
+    assert_int_equal(match_counts(bed->match).matched, 1);
+    assert_int_equal(match_counts(bed->match).unmatched, 2);
+    assert_int_equal(bed->half_count, 2);
+    assert_true(bed->halves[0].key == message_key(100, 0, 2, 5, 2));
+}
+
 /* Messages of a receiver that waits long before each is sent. */
 static void exchange(struct bed *bed, uint64_t begin, unsigned count)
 {
@@ -973,6 +993,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_failed_affects_only_the_channel_that_it_names,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            messages_after_a_pause_are_matched_and_those_of_it_are_not_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_of_partitioned_requests_are_counted_as_unmatched,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
