@@ -67,6 +67,7 @@ static void close_waits(struct job *job, const struct closed_window *window)
         .comms = window->comms,
         .comm_count = by_rank ? window->comm_count : 0,
         .world = window->world,
+        .members = job_hang_watch(job->hang),
         .group_shift = job->group_shift,
     };
     if (!by_rank)

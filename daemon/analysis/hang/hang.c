@@ -713,6 +713,22 @@ struct hang_list hang_result(const struct hang_watch *watch)
     return (struct hang_list){.list = watch->hangs, .count = watch->hang_count};
 }
 
+int hang_next_member(const struct hang_watch *w, uint64_t comm, uint32_t *at, uint32_t *rank)
+{
+    uint32_t next = HANG_NONE;
+    if (w != NULL && *at == 0) {
+        const uint32_t seat = key_table_find(&w->comms, (struct key){.lo = comm});
+        next = seat == KEY_NONE ? HANG_NONE : w->comm_seats[seat].first;
+    } else if (w != NULL) {
+        next = w->member_seats[*at - 1].next;
+    }
+    if (next == HANG_NONE)
+        return 0;
+    *at = next + 1;
+    *rank = w->member_seats[next].rank;
+    return 1;
+}
+
 void hang_copy_state(struct state_bytes *b, struct hang_watch **out)
 {
     if (!STATE_OBJECT(b, *out))

@@ -177,6 +177,11 @@ struct hang_list hang_result(const struct hang_watch *watch);
  *  there are none any more: has what they waited for come, or did they end waiting? */
 struct hang_fate hang_fate(const struct hang_watch *watch);
 
+/** The ranks that are known to be members of a communicator, one after the other.
+ *  @param watch  NULL: none is known
+ *  @param at     0 for the first one; set for the next call @return 0: there are no more */
+int hang_next_member(const struct hang_watch *watch, uint64_t comm, uint32_t *at, uint32_t *rank);
+
 /** See state_bytes.h. */
 void hang_copy_state(struct state_bytes *b, struct hang_watch **watch);
 

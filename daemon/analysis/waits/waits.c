@@ -367,6 +367,14 @@ static void waits_compare_all(struct waits *w, struct waits_comm *comm)
         waits_compare_member(w, comm, (uint32_t)w->window->ranks[i].rank);
 }
 
+/* Members that have called nothing on it in this window. */
+static void waits_compare_known(struct waits *w, struct waits_comm *comm, uint64_t id)
+{
+    for (uint32_t at = 0, rank; hang_next_member(w->window->members, id, &at, &rank);)
+        if (rank < w->rank_end && w->ranks[rank].row != NONE)
+            waits_compare_member(w, comm, rank);
+}
+
 static int waits_add_collectives(struct waits *w)
 {
     key_table_clear(&w->comms);
@@ -378,9 +386,12 @@ static int waits_add_collectives(struct waits *w)
     for (size_t i = 0; i < w->window->comm_count; i++) {
         const struct wire_comm_row *row = &w->window->comms[i];
         const uint32_t at = key_table_find(&w->comms, (struct key){.lo = row->id});
-        if (at != KEY_NONE && at != world && w->comm_rows[at].in_progress &&
-            row->size == w->window->world && row->remote_size == 0)
+        if (at == KEY_NONE || at == world || !w->comm_rows[at].in_progress || row->remote_size != 0)
+            continue;
+        if (row->size == w->window->world)
             waits_compare_all(w, &w->comm_rows[at]);
+        else
+            waits_compare_known(w, &w->comm_rows[at], row->id);
     }
     int code = waits_visit_members(w, 1);
     for (size_t i = 0; i < w->window->rank_count; i++) {

@@ -17,7 +17,7 @@
  *     for nothing else;
  *   - in collectives and fences, for the rank of that communicator or RMA window that spends least
  *     time in collectives and one-sided calls, as that comes last: for the difference between the
- *     times of both. All ranks are members of what has as many, others once they call.
+ *     times of both. All ranks are members of what has as many, others once they have called.
  *
  * Who came late, and caused it, follows from the waits in messages and from collectives, see
  * rank_lateness.h.
@@ -52,7 +52,8 @@ struct waits_window {
     size_t pending_count;
     const struct wire_comm_row *comms; /**< on which calls ended, or are in progress */
     size_t comm_count;
-    uint64_t world; /**< ranks of MPI_COMM_WORLD; 0: not known yet */
+    uint64_t world;                   /**< ranks of MPI_COMM_WORLD; 0: not known yet */
+    const struct hang_watch *members; /**< of communicators, as known so far; NULL: not known */
 };
 
 /** The waits of a rank in the last window; meaning as in the columns of WIRE_RANK_ROW. */

@@ -236,6 +236,11 @@ void job_hang_end(struct job_hang *w, uint64_t now_ns)
         job_hang_resolve(w, "the job has ended", now_ns);
 }
 
+const struct hang_watch *job_hang_watch(const struct job_hang *w)
+{
+    return w == NULL ? NULL : w->hangs;
+}
+
 int job_hang_raises(const struct job_hang *w, const struct alert *alert)
 {
     return w != NULL && w->state != ALERT_RESOLVED &&

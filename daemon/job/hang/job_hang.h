@@ -31,6 +31,9 @@ int job_hang_update(struct job_hang *watch, const struct closed_window *window);
  *  @param now_ns  end of its last window */
 void job_hang_end(struct job_hang *watch, uint64_t now_ns);
 
+/** What has been watched up to the last window. @return NULL: nothing */
+const struct hang_watch *job_hang_watch(const struct job_hang *watch);
+
 /** Is the episode of an alert about a hang open? @param watch  NULL: nothing is watched */
 int job_hang_raises(const struct job_hang *watch, const struct alert *alert);
 

@@ -28,6 +28,7 @@ struct bed {
     struct wire_pending_row pending[8];
     size_t pending_count;
     struct wire_comm_row comm; /* of the window; id 0: none */
+    struct hang_watch *members;
 };
 
 static int bed_start(void **state)
@@ -45,6 +46,7 @@ static int bed_end(void **state)
 {
     struct bed *b = *state;
     waits_destroy(b->waits);
+    hang_destroy(b->members);
     transfers_finish(&b->transfers);
     free(b);
     return 0;
@@ -75,7 +77,8 @@ static struct waits_row window(struct bed *b, uint32_t rank)
                                    .pending_count = b->pending_count,
                                    .comms = &b->comm,
                                    .comm_count = b->comm.id != 0,
-                                   .world = RANKS};
+                                   .world = RANKS,
+                                   .members = b->members};
     assert_int_equal(waits_update(b->waits, &w), 0);
     transfers_clear(&b->transfers);
     b->call_count = b->pending_count = 0;
@@ -429,6 +432,31 @@ static void a_fence_waits_for_a_rank_that_has_called_nothing(void **state)
     assert_int_equal(waits_rows(b->waits)[0].awaited, 0);
 }
 
+/* Ranks 1, 3 and 5 made a collective on it before. Rank 2, which calls nothing either, did not. */
+static void a_collective_waits_for_a_member_that_has_called_nothing_in_the_window(void **state)
+{
+    struct bed *b = *state;
+    struct hang_window before = {
+        .number = 1, .length_ns = LENGTH, .world = RANKS, .ranks = b->ranks, .rank_count = RANKS};
+    struct hang_calls calls[3];
+    for (uint32_t i = 0; i < 3; i++)
+        calls[i] =
+            (struct hang_calls){.rank = 2 * i + 1, .call = CALL_Barrier, .comm = 70, .calls = 1};
+    before.calls = calls;
+    before.call_count = 3;
+    assert_int_equal(hang_create(&b->members, NULL), 0);
+    assert_int_equal(hang_window(b->members, &before), 0);
+    b->comm = (struct wire_comm_row){.id = 70, .size = 3};
+    for (uint32_t r = 1; r < RANKS; r += 4) {
+        b->ranks[r].collective_ns = LENGTH;
+        enter(b, r, CALL_Barrier, PEER_NONE, 3 * LENGTH);
+        b->ranks[r].in_call_comm = 70;
+    }
+    window(b, 0);
+    for (uint32_t r = 0; r < RANKS; r++)
+        assert_int_equal(waits_rows(b->waits)[r].awaited, r % 4 == 1 ? 1 + 3 : 0);
+}
+
 static void ranks_that_wait_little_wait_for_nobody(void **state)
 {
     struct bed *b = *state;
@@ -571,6 +599,7 @@ int main(void)
         BED(a_collective_waits_for_the_member_that_comes_last),
         BED(a_collective_of_all_waits_for_a_rank_that_has_called_nothing),
         BED(a_fence_waits_for_a_rank_that_has_called_nothing),
+        BED(a_collective_waits_for_a_member_that_has_called_nothing_in_the_window),
         BED(ranks_that_wait_little_wait_for_nobody),
         BED(the_order_of_rows_changes_nothing),
         BED(nonsense_is_survived),
