@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LEAST_FILES 8 /* that can be opened: sockets, pipes, the daemon's log */
 #define PORT_TRIES 16
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
@@ -256,8 +257,24 @@ static void run_session_sweep(const struct run_session *s)
     run_owners_sweep(dirname(path));
 }
 
+/* Without descriptors for its own ends of sockets libzmq aborts. */
+static int run_session_check_files(void)
+{
+    int files[LEAST_FILES], count = 0;
+    while (count < LEAST_FILES && (files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    if (count < LEAST_FILES)
+        terminal_print("%d more files can be opened (ulimit -n): at least %d are needed", count,
+                       LEAST_FILES);
+    for (int i = 0; i < count; i++)
+        close(files[i]);
+    return count < LEAST_FILES ? -1 : 0;
+}
+
 int run_session_open(struct run_session *session, const struct run_options *options)
 {
+    if (run_session_check_files() != 0)
+        return -1;
     session->options = options;
     session->started = time(NULL);
     run_session_sweep(session);

@@ -877,6 +877,15 @@ class Place(Failure):
         self.assertNotIn('<b>nothing</b>', text)
         self.clean()
 
+    def test_few_open_files(self):
+        """The job runs in any case."""
+        holter = os.path.join(lab.BUILD, 'agent', 'holter')
+        for limit in range(4, 16):
+            with self.subTest(limit=limit):
+                finished = self.place.run('prlimit', f'--nofile={limit}', holter, 'run', '--', '/bin/sh', '-c', 'exit 7')
+                self.assertEqual(7, finished.status, finished)
+        self.clean()
+
     def test_full_disk_for_the_recording(self):
         """Others fill it to the last byte while the job is recorded."""
         self.mount(self.place.output, '4m')
