@@ -305,6 +305,24 @@ class Holter(Failure):
             self.assertEqual({(0, 1): 2, (1, 0): 2}, recording.Recording(path).sums().sent, path)
         self.clean()
 
+    def test_job_that_ends_before_its_agent_has_met_the_daemon(self):
+        """Its end is seen all the same."""
+        gate, ended = (os.path.join(self.place.dir, name) for name in ('gate', 'ended'))
+        ring = ' '.join(lab.mpirun('openmpi', 2, lab.program('hang', 'openmpi'), '/dev/null'))
+        run = self.place.holter('run', '--window', '100ms', '--', '/bin/sh', '-c',
+                                f'until [ -e {gate} ]; do sleep 0.02; done; {ring}; touch {ended}')
+        lab.wait_for(lambda: self.place.pids('sh') or not run.alive(), 'the command')
+        daemon, = self.place.pids('holterd')
+        os.kill(daemon, signal.SIGSTOP)
+        with open(gate, 'w', encoding='utf-8'):
+            pass
+        lab.wait_for(lambda: os.path.exists(ended) or not run.alive(), 'the end of the job')
+        os.kill(daemon, signal.SIGCONT)
+        finished = run.finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertRegex(finished.err, r'2 ranks on 1 node, [1-9][^,]*s, 4 messages, .* nothing lost; recorded')
+        self.clean()
+
     def test_daemon_that_always_dies_is_given_up(self):
         job = self.start_job()
         lab.wait_for(self.something_recorded, 'the first messages in the recording')
