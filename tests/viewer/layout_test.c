@@ -538,6 +538,30 @@ static void in_the_smallest_window_header_and_buttons_stay_apart(void **state)
     assert_int_equal(count, 0);
 }
 
+static void tables_and_the_commgram_stay_in_their_panels_in_small_windows(void **state)
+{
+    static const enum view_id views_of_it[] = {VIEW_PAIRS, VIEW_RANKS, VIEW_CALLS,
+                                               VIEW_NODES, VIEW_JOBS,  VIEW_COMMGRAM};
+    static const double small[][2] = {{480, 320}, {560, 360}, {640, 400}, {720, 440}};
+    struct model *m = job_of(64, 4, 20, 1);
+    uint32_t count = 0;
+    (void)state;
+    for (size_t i = 0; i < 24; i++) {
+        enum view_id view = views_of_it[i % 6];
+        struct desk d;
+        struct findings f = {.desk = &d};
+        desk_open(&d, small[i / 6][0], small[i / 6][1], 1, THEME_DARK, view);
+        answer_commgram(&d, m);
+        snprintf(f.what, sizeof f.what, "%s %.0fx%.0f", place_names[view].name, d.ui.w, d.ui.h);
+        desk_layout(&d, m);
+        check_outside(&f);
+        count += f.count;
+        desk_close(&d);
+    }
+    model_destroy(m);
+    assert_int_equal(count, 0);
+}
+
 /* Whether a text, a shortened one or the first line of a paragraph begins as this one does. */
 static int shows_begin_of(const struct scene *s, const char *text)
 {
@@ -636,6 +660,7 @@ int main(void)
         cmocka_unit_test(letters_are_no_larger_than_the_window_has_room_for),
         cmocka_unit_test(the_whole_of_a_shortened_text_is_its_tooltip),
         cmocka_unit_test(in_the_smallest_window_header_and_buttons_stay_apart),
+        cmocka_unit_test(tables_and_the_commgram_stay_in_their_panels_in_small_windows),
         cmocka_unit_test(in_a_narrow_window_the_first_alert_stays_in_sight),
         cmocka_unit_test(at_three_times_the_pixels_texts_have_room),
         cmocka_unit_test(the_help_fits_into_the_window),

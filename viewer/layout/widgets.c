@@ -249,16 +249,17 @@ static int widget_highest_drop(const struct table *table, double w)
     return keep;
 }
 
-/* What the columns together want beyond their minimum, what they can get of it, and how many share
- * what nobody needs. */
+/* What the columns together want beyond their minimum, what they can get of it, how many share
+ * what nobody needs, and which share of their width the others get: 1 unless all is too narrow. */
 struct spare {
-    double wanted, w;
+    double wanted, w, shrunk;
     int flexible;
 };
 
 static struct spare widget_spare(const struct table *table, int keep, double w)
 {
     struct spare spare = {.w = w};
+    double fixed = 0;
     for (int i = 0; i < table->count; i++) {
         const struct column *column = &table->columns[i];
         if (column->drop > keep)
@@ -266,7 +267,9 @@ static struct spare widget_spare(const struct table *table, int keep, double w)
         spare.w -= column_least(column);
         spare.wanted += fmax(column->need - column_least(column), 0);
         spare.flexible += column->w <= 0;
+        fixed += column->w;
     }
+    spare.shrunk = fmin(w / fmax(fixed, 1), 1);
     return spare;
 }
 
@@ -274,7 +277,7 @@ static double column_width(const struct column *column, const struct spare *spar
 {
     double least = column_least(column), wanted = fmax(column->need - least, 0);
     if (spare->w < 0) /* not even the minimum fits */
-        return column->w > 0 ? least : fmax(least + spare->w / spare->flexible, 0);
+        return column->w > 0 ? least * spare->shrunk : fmax(least + spare->w / spare->flexible, 0);
     if (spare->wanted >= spare->w)
         return least + (spare->wanted > 0 ? wanted * spare->w / spare->wanted : 0);
     double left = spare->flexible ? (spare->w - spare->wanted) / spare->flexible : 0;

@@ -28,7 +28,7 @@ static const struct table calls_table = {
             [TIME] = {"time", 92, TEXT_RIGHT, 1},
             [MEAN] = {"mean", 82, TEXT_RIGHT, 1, 1},
             [LONGEST] = {"longest", 84, TEXT_RIGHT, 1, 5},
-            [SHARE] = {"share", 68, TEXT_RIGHT, 0},
+            [SHARE] = {"share", 68, TEXT_RIGHT, 0, 1},
             [BAR] = {"", 70, 0, 0, 6},
         },
     .count = COLUMNS,

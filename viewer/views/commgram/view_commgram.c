@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { TITLE = 30, AXIS = 17, LINKS = 22, LABELS = 38, FOOT = 26, BADGES = 24, BAND = 20 };
+enum { REASON = 52, REASON_TITLE = 30 /* height of why there is no picture */ };
 
 static void commgram_drawing_destroy(struct commgram_drawing *d)
 {
@@ -91,18 +92,20 @@ static void commgram_view_add_path(const struct stage *s, double x, double y, do
     }
 }
 
-/* "- 24 phases +"; right edge at x. @return its width */
-static double commgram_view_add_stepper(const struct stage *s, double right, double y,
-                                        uint64_t value, const char *what, uint64_t command)
+/* "- 24 phases +" at the right of a row. @return its width; 0: there is no room for it */
+static double commgram_view_add_stepper(const struct stage *s, struct box row, uint64_t value,
+                                        const char *what, uint64_t command)
 {
     char text[64];
     if (value > 0)
         snprintf(text, sizeof text, "%s %s", quantity_grouped(value).text, what);
     else
         snprintf(text, sizeof text, "%s as found", what);
-    double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
+    double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text);
     double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
-    x -= button;
+    double right = row.x + row.w, x = right - button, y = row.y;
+    if (w + 2 * button + 1 > row.w)
+        return 0;
     widget_button(&s->brush, x, y, "+", 0, command, 1);
     x -= w + 1;
     scene_text(s->brush.scene, x, y + 4, w + 1, TEXT_SMALL, TEXT_FIGURES, s->brush.theme->text,
@@ -115,24 +118,24 @@ static double commgram_view_add_stepper(const struct stage *s, double right, dou
 
 static void commgram_view_title_row(const struct stage *s, struct box box)
 {
-    double right = box.x + box.w, y = box.y + 2, w;
+    struct box row = {box.x, box.y + 2, box.w, box.h - 2};
     scene_panel(s->brush.scene, box, 0, "commgram.title");
     const char *collectives = s->ui->commgram.unmodelled ? "collectives off" : "with collectives";
-    w = scene_width(s->brush.scene, TEXT_SMALL, 0, collectives) + 20;
-    widget_button(&s->brush, right - w, y, collectives, !s->ui->commgram.unmodelled,
+    double w = scene_width(s->brush.scene, TEXT_SMALL, 0, collectives) + 20;
+    widget_button(&s->brush, row.x + row.w - w, row.y, collectives, !s->ui->commgram.unmodelled,
                   COMMAND_MODELLED, 0);
-    right -= w + 8;
-    right -=
-        commgram_view_add_stepper(s, right, y, s->ui->commgram.communities,
+    row.w -= w + 8;
+    row.w -=
+        commgram_view_add_stepper(s, row, s->ui->commgram.communities,
                                   s->ui->commgram.communities == 1 ? "community" : "communities",
                                   COMMAND_COMMUNITIES) +
         4;
-    right -= commgram_view_add_stepper(s, right, y, s->ui->commgram.phases,
+    row.w -= commgram_view_add_stepper(s, row, s->ui->commgram.phases,
                                        s->ui->commgram.phases == 1 ? "phase" : "phases",
                                        COMMAND_PHASES) +
              12;
-    double x = widget_title(&s->brush, box.x, box.y + 4, right - box.x, "CommGram", "") + 12;
-    commgram_view_add_path(s, x, y, right - x);
+    double x = widget_title(&s->brush, row.x, box.y + 4, row.w, "CommGram", "") + 12;
+    commgram_view_add_path(s, x, row.y, row.x + row.w - x);
 }
 
 /* ---- foot: figures, legend, badges ---- */
@@ -283,6 +286,16 @@ static void commgram_view_add_badge_row(const struct stage *s, const struct tool
 
 /* ---- the whole ---- */
 
+/* In place of picture, foot and badges. */
+static void commgram_view_add_no_room(const struct stage *s, struct box box)
+{
+    if (box.h < REASON_TITLE)
+        return;
+    scene_panel(s->brush.scene, box, 0, "commgram.empty");
+    piece_empty(s, box, "No room for the picture",
+                box.h < REASON ? NULL : "It is shown in a larger window.");
+}
+
 static void commgram_layout(struct stage *s, struct box box)
 {
     int64_t begin, end;
@@ -316,6 +329,10 @@ static void commgram_layout(struct stage *s, struct box box)
     double links = y;
     y += LINKS;
     struct box panel = {inner.x, y, inner.w, foot_y - FOOT - BADGES - y};
+    if (panel.h < REASON) {
+        commgram_view_add_no_room(s, (struct box){inner.x, y, inner.w, foot_y - y});
+        return;
+    }
     struct box plot = {line.x, panel.y + 8, line.w, panel.h - 8 - LABELS};
     bipartite_layout(s, d, panel, plot);
     bipartite_links(s, d, (struct box){inner.x, links, inner.w, LINKS}, &line, plot);

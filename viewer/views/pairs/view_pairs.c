@@ -27,7 +27,7 @@ static const struct table pairs_table = {
             [MESSAGES] = {"messages", 104, TEXT_RIGHT, 0},
             [BYTES] = {"bytes", 96, TEXT_RIGHT, 0},
             [EACH] = {"per message", 100, TEXT_RIGHT, 0, 2},
-            [SHARE] = {"share", 76, TEXT_RIGHT, 0},
+            [SHARE] = {"share", 76, TEXT_RIGHT, 0, 1},
             [BAR] = {"", 150, 0, 0, 5},
         },
     .count = COLUMNS,
