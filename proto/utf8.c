@@ -37,12 +37,32 @@ size_t utf8_prefix(const char *text, size_t length)
     return at;
 }
 
-size_t utf8_characters(const char *text)
+/* The blocks that are wide, or nearly all of which are. */
+static int utf8_is_wide(const uint8_t *c, size_t length)
 {
-    size_t count = 0;
-    for (; *text != '\0'; text++)
-        count += ((uint8_t)*text & 0xc0) != 0x80;
-    return count;
+    static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xa960, 0xa97f},
+                                       {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
+                                       {0xff01, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+                                       {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+    uint32_t code = 0;
+    if (length > 3 && c[0] >= 0xf0)
+        code = (c[0] & 7u) << 18 | (c[1] & 63u) << 12 | (c[2] & 63u) << 6 | (c[3] & 63u);
+    else if (length > 2 && c[0] >= 0xe0)
+        code = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (code >= wide[i][0] && code <= wide[i][1])
+            return 1;
+    return 0;
+}
+
+size_t utf8_columns(const char *text, size_t length)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    size_t columns = 0;
+    for (size_t i = 0; i < length; i++)
+        if ((bytes[i] & 0xc0) != 0x80)
+            columns += utf8_is_wide(bytes + i, length - i) ? 2 : 1;
+    return columns;
 }
 
 size_t utf8_control(const char *text, size_t length)

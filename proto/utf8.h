@@ -12,8 +12,9 @@ size_t utf8_prefix(const char *text, size_t length);
 /** Longest cut of the text, at most limit bytes, that does not split a character. */
 size_t utf8_cut(const char *text, size_t length, size_t limit);
 
-/** Characters of a text, which are as many columns of a terminal. */
-size_t utf8_characters(const char *text);
+/** Columns of a terminal that a text takes: two for a wide character (Unicode, UAX 11: those of
+ * East Asia and pictographs), one for any other. */
+size_t utf8_columns(const char *text, size_t length);
 
 /** Bytes of the control character at the begin of a text, which must not get to a terminal: C0,
  * DEL, C1 (ECMA-48), or one without a width that separates or joins or changes the direction of

@@ -77,7 +77,7 @@ static char *row_writer_make_text(const struct cell *cell)
 
 static void row_writer_put_padded(struct row_writer *w, size_t column, const char *text)
 {
-    size_t width = utf8_characters(text);
+    size_t width = utf8_columns(text, strlen(text));
     int pad = width < w->widths[column] ? (int)(w->widths[column] - width) : 0;
     int last = column + 1 == w->columns;
     if (w->numbers[column])
@@ -101,7 +101,7 @@ static int row_writer_add_text(struct row_writer *w, size_t column, const struct
     char *text = row_writer_make_text(cell);
     if (text == NULL)
         return -ENOMEM;
-    size_t width = utf8_characters(text);
+    size_t width = utf8_columns(text, strlen(text));
     w->widths[column] = width > w->widths[column] ? width : w->widths[column];
     w->texts[w->text_count++] = text;
     return 0;

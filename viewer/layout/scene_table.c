@@ -393,7 +393,7 @@ static void table_print_csv(const struct scene_table *t, FILE *out)
 /* @param cell  NULL: it is empty */
 static int table_letters(const char *cell)
 {
-    return cell ? (int)utf8_characters(cell) : 0;
+    return cell ? (int)utf8_columns(cell, strlen(cell)) : 0;
 }
 
 static void table_print_row(const struct scene_table *t, const struct scene_table_row *row,

@@ -16,7 +16,7 @@
 
 void tap_cell(FILE *out, int width, const char *text)
 {
-    int pad = abs(width) - (int)utf8_characters(text);
+    int pad = abs(width) - (int)utf8_columns(text, strlen(text));
     if (width < 0 && pad > 0)
         fprintf(out, "%*s", pad, "");
     utf8_print_plain(out, text);

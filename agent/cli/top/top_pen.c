@@ -47,11 +47,27 @@ static const char *in_ascii(const char *at, int bytes)
     return "?";
 }
 
+/* Columns of the first bytes of a text. Without UTF-8 each character is shown by one letter. */
+static int top_pen_columns(const struct top_pen *pen, const char *text, size_t bytes)
+{
+    size_t columns = 0;
+    if (pen->view->utf8)
+        return (int)utf8_columns(text, bytes);
+    for (size_t at = 0; at < bytes; at += (size_t)character_bytes(text + at))
+        columns++;
+    return (int)columns;
+}
+
+static int top_pen_character_columns(const struct top_pen *pen, const char *at)
+{
+    return top_pen_columns(pen, at, (size_t)character_bytes(at));
+}
+
 static void put_character(struct top_pen *pen, const char *at)
 {
-    int bytes = character_bytes(at);
+    int bytes = character_bytes(at), columns = top_pen_character_columns(pen, at);
     struct top_line *line = pen->line;
-    if (top_pen_left(pen) == 0)
+    if (top_pen_left(pen) < columns)
         return;
     if (utf8_control(at, (size_t)bytes) > 0) {
         at = "?";
@@ -63,7 +79,7 @@ static void put_character(struct top_pen *pen, const char *at)
     memcpy(line->text + pen->length, at, (size_t)bytes);
     pen->length += (size_t)bytes;
     line->text[pen->length] = '\0';
-    line->columns++;
+    line->columns += columns;
 }
 
 static void put_spaces(struct top_pen *pen, int count)
@@ -72,13 +88,17 @@ static void put_spaces(struct top_pen *pen, int count)
         put_character(pen, " ");
 }
 
-static void top_pen_put_cut(struct top_pen *pen, const char *text, int characters, int room)
+static void top_pen_put_cut(struct top_pen *pen, const char *text, int columns, int room)
 {
-    bool cut = characters > room;
-    for (int i = 0; i < (cut ? room - 1 : characters); i++, text += character_bytes(text))
+    bool cut = columns > room;
+    int left = cut ? room - 1 : columns;
+    for (; *text && top_pen_character_columns(pen, text) <= left; text += character_bytes(text)) {
+        left -= top_pen_character_columns(pen, text);
         put_character(pen, text);
+    }
     if (cut && room > 0)
         put_character(pen, "…");
+    put_spaces(pen, left);
 }
 
 static void top_pen_add_span(struct top_line *line, int from, enum top_style style)
@@ -95,14 +115,14 @@ static void top_pen_add_span(struct top_line *line, int from, enum top_style sty
 
 void top_pen_put(struct top_pen *pen, enum top_style style, int width, const char *text)
 {
-    int characters = (int)utf8_characters(text), left = top_pen_left(pen);
+    int columns = top_pen_columns(pen, text, strlen(text)), left = top_pen_left(pen);
     if (left == 0)
         return;
-    int from = pen->line->columns, room = width > 0 ? width : width < 0 ? -width : characters;
-    int pad = room - characters;
+    int from = pen->line->columns, room = width > 0 ? width : width < 0 ? -width : columns;
+    int pad = room - columns;
     room = room < left ? room : left;
     put_spaces(pen, width < 0 ? pad : 0);
-    top_pen_put_cut(pen, text, characters, room);
+    top_pen_put_cut(pen, text, columns, room);
     put_spaces(pen, width > 0 ? pad : 0);
     top_pen_add_span(pen->line, from, style);
 }
@@ -118,12 +138,13 @@ void top_pen_format(struct top_pen *pen, enum top_style style, int width, const 
 }
 
 /* Bytes of the text's beginning that fit, up to a space where there is one. */
-static size_t top_pen_count_fitting(const char *text, int room)
+static size_t top_pen_count_fitting(const struct top_pen *pen, const char *text, int room)
 {
     size_t at = 0, space = 0;
-    for (int i = 0; i < room && text[at]; i++) {
+    while (text[at] && top_pen_character_columns(pen, text + at) <= room) {
         if (text[at] == ' ')
             space = at;
+        room -= top_pen_character_columns(pen, text + at);
         at += (size_t)character_bytes(text + at);
     }
     return text[at] == '\0' || text[at] == ' ' || space == 0 ? at : space;
@@ -135,7 +156,7 @@ int top_pen_wrap(struct top_pen *pen, int column, const char *text)
     char part[TOP_MOST_COLUMNS * 4 + 1];
     width = width < 1 ? 1 : width < TOP_MOST_COLUMNS ? width : TOP_MOST_COLUMNS;
     for (bool first = true; *text; first = false) {
-        size_t bytes = top_pen_count_fitting(text, width);
+        size_t bytes = top_pen_count_fitting(pen, text, width);
         if (!first && !top_pen_line(pen))
             return 0;
         if (pen->line != NULL && pen->line->columns < column)

@@ -1,6 +1,8 @@
 /* Draws pages and reads keys by ncurses. */
 #include "agent/cli/top/top_screen.h"
 
+#include "proto/utf8.h"
+
 #include <errno.h>
 #include <langinfo.h>
 #include <ncurses.h>
@@ -89,14 +91,17 @@ static attr_t attributes_of(const struct top_screen *screen, enum top_style styl
     }
 }
 
-/* Bytes of so many characters. */
-static size_t top_screen_bytes_of(const char *text, int characters)
+/* Bytes of so many columns. */
+static size_t top_screen_bytes_of(const char *text, int columns)
 {
     size_t at = 0;
-    for (; characters > 0 && text[at]; characters--)
+    while (columns > 0 && text[at]) {
+        const size_t begin = at;
         do
             at++;
         while (((unsigned char)text[at] & 0xc0) == 0x80);
+        columns -= (int)utf8_columns(text + begin, at - begin);
+    }
     return at;
 }
 

@@ -406,6 +406,32 @@ static void shares_of_ranks_since_the_begin_are_not_those_of_a_window(void **sta
     top_model_finish(&model);
 }
 
+/* Characters of East Asia take two columns of a terminal: the state at the right of the line would
+ * be beyond its edge. */
+static void wide_characters_take_two_columns(void **state)
+{
+    struct top_model model = {0};
+    struct top_view view = view_of(43, 24);
+    (void)state;
+    story_tell(&model, 3);
+    struct wire_message message = {.type = WIRE_TYPE_JOB};
+    message.job = (struct wire_job){.job = "lmp.0",
+                                    .state = "running",
+                                    .app = "/opt/流体計算プログラム",
+                                    .command = "",
+                                    .mpi = "",
+                                    .world = 8,
+                                    .seen = 8,
+                                    .start_ns = STORY_START_NS};
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    top_layout(&model, &view, &page);
+    assert_string_equal(page.lines[0].text, "holter lmp.0  流体計算…       LIVE 22:13:23");
+    view.utf8 = false;
+    top_layout(&model, &view, &page);
+    assert_string_equal(page.lines[0].text, "holter lmp.0  ?????????~      LIVE 22:13:23");
+    top_model_finish(&model);
+}
+
 int main(void)
 {
     setenv("TZ", "PST8PDT", 1); /* times of day are UTC all the same */
@@ -421,6 +447,7 @@ int main(void)
         cmocka_unit_test(scopes_without_messages_are_left_out),
         cmocka_unit_test(shares_of_ranks_since_the_begin_are_not_those_of_a_window),
         cmocka_unit_test(a_wide_page_shows_rates_of_ranks),
+        cmocka_unit_test(wide_characters_take_two_columns),
         cmocka_unit_test(the_help_is_whole_on_narrow_terminals),
         cmocka_unit_test(every_size_fits_its_terminal),
         cmocka_unit_test(hostile_messages_neither_break_nor_steer_the_page),
