@@ -1824,6 +1824,36 @@ static void the_graph_of_regions_says_of_which_time_its_latency_is(void **state)
     model_destroy(m);
 }
 
+static void latency_of_ranks_says_of_how_much_time_it_was_received(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 20);
+    struct wire_rank_latency_row rank = {
+        .rank = 5, .messages = 10, .reference = 2, .typical = 2, .error = 0};
+    struct wire_message last = {.type = WIRE_TYPE_LATENCIES};
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    d.ui.selection = (struct selection){SELECT_RANK, 5, 0};
+    desk_layout(&d, m);
+    assert_null(find_text(&d.scene, "latency of "));
+    /* who connects now gets the latencies of the newest window only */
+    history_clear(&m->latency.ranks);
+    last.latencies = (struct wire_latencies){.job = m->job,
+                                             .window = m->latency.newest,
+                                             .length_ns = 1000000000,
+                                             .ranks = &rank,
+                                             .ranks_count = 1};
+    desk_apply(m, &last, 0);
+    m->details_version++;
+    desk_layout(&d, m);
+    const struct quantity second = format_duration(1e9);
+    assert_non_null(find_text(
+        &d.scene, quantity_print("Latency: of %s, as far as it was received.", second.text).text));
+    assert_non_null(find_text(&d.scene, quantity_print("latency of %s", second.text).text));
+    desk_close(&d);
+    model_destroy(m);
+}
+
 static void buttons_of_the_status_line_are_the_last_to_come_into_focus(void **state)
 {
     (void)state;
@@ -2567,6 +2597,7 @@ int main(void)
         cmocka_unit_test(a_point_of_the_time_in_mpi_is_a_share_of_the_time_of_the_ranks),
         cmocka_unit_test(the_rail_has_rooms_and_the_tabs_what_the_job_has),
         cmocka_unit_test(the_graph_of_regions_says_what_its_colours_mean),
+        cmocka_unit_test(latency_of_ranks_says_of_how_much_time_it_was_received),
         cmocka_unit_test(the_graph_of_regions_says_of_which_time_its_latency_is),
         cmocka_unit_test(buttons_of_the_status_line_are_the_last_to_come_into_focus),
         cmocka_unit_test(names_in_the_rail_keep_a_distance_from_its_edges),

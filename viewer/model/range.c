@@ -240,7 +240,9 @@ static int range_sum_all(struct range *r, const struct model *m, uint64_t first,
     int start = r->kind == RANGE_START;
     if (range_make_room(r, m) < 0)
         return -ENOMEM;
-    range_sum(&r->latency, &m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last);
+    r->latency_covered =
+        range_sum(&r->latency, &m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last)
+            .windows;
     if (start)
         range_copy_start(r, m);
     else

@@ -37,6 +37,8 @@ struct range {
     enum range_kind
         calls_kind;         /**< as pairs_kind, of calls: a job may send nothing but collectives */
     uint64_t calls_covered; /**< as covered, of calls */
+    uint64_t latency_covered; /**< as covered, of latencies of ranks, of which the daemon sends
+                                 those of the newest window only */
     /** Windows from first to last in which by the totals ranks reported, sent messages, made calls.
      * More than are covered where the viewer of a live job connected later or missed some. */
     uint64_t busy, pairs_busy, calls_busy;

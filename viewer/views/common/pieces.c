@@ -54,6 +54,16 @@ struct quantity piece_calls_range_text(const struct stage *s)
                               s->range->calls_busy);
 }
 
+struct quantity piece_latency_part(const struct stage *s)
+{
+    const struct range *r = s->range;
+    const struct window_totals *w = series_newest(&s->model->series);
+    if (!w || !r->latency_covered || r->latency_covered >= r->pairs_busy)
+        return (struct quantity){""};
+    return quantity_print(" of %s",
+                          format_duration((double)(r->latency_covered * w->length_ns)).text);
+}
+
 int piece_has_sizes(const struct model *m)
 {
     uint64_t messages = 0;

@@ -15,6 +15,10 @@ struct quantity piece_pairs_range_text(const struct stage *stage);
 /** Time span of the sums of calls. */
 struct quantity piece_calls_range_text(const struct stage *stage);
 
+/** " of 3 s" where latencies of ranks are known of so much of the time in sight only, as the viewer
+ * connected later; else nothing. */
+struct quantity piece_latency_part(const struct stage *stage);
+
 /** The choice between visible time and since the start; right edge at x. @return width */
 double piece_range_choice(const struct stage *stage, double right, double y);
 double piece_range_choice_width(const struct stage *stage);

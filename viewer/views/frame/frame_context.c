@@ -67,7 +67,8 @@ static void context_add_rank_facts(const struct stage *s, struct box *at, uint32
     context_fact(s, at, "waiting", "%s", format_share(range_waiting(r, rank)).text);
     context_fact(s, at, "mostly in", "%s", piece_awaited(r, rank, text, sizeof text));
     if (!isnan(range_latency(r, rank)))
-        context_add_latency(s, at, "latency", range_latency(r, rank), range_latency_error(r, rank));
+        context_add_latency(s, at, quantity_print("latency%s", piece_latency_part(s).text).text,
+                            range_latency(r, rank), range_latency_error(r, rank));
     context_fact_traffic(s, at, "sent", figures[RANK_SENT], figures[RANK_SENT_BYTES]);
     context_fact_traffic(s, at, "received", figures[RANK_RECEIVED], figures[RANK_RECEIVED_BYTES]);
     if (m->ranks[rank].in_call)

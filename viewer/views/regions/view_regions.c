@@ -451,6 +451,9 @@ static const char *regions_view_latency_time(const struct stage *s, const struct
     if (!known && evolution_known(s->model))
         snprintf(out, capacity, " No latency is known of %s.",
                  s->range->kind == RANGE_START ? "the ranks" : ranks.text);
+    else if (known && piece_latency_part(s).text[0])
+        snprintf(out, capacity, " Latency:%s, as far as it was received.",
+                 piece_latency_part(s).text);
     else if (known && strcmp(edges.text, ranks.text) != 0)
         snprintf(out, capacity, " Latency: %s.", ranks.text);
     return out;
