@@ -562,6 +562,29 @@ static void tables_and_the_commgram_stay_in_their_panels_in_small_windows(void *
     assert_int_equal(count, 0);
 }
 
+/* Some window managers ignore the smallest size that a window asks for. */
+static void a_window_of_any_size_is_laid_out(void **state)
+{
+    static const double any[][2] = {{1, 1},     {90, 60},   {200, 100},
+                                    {318, 400}, {318, 900}, {900, 60}};
+    struct model *models[] = {job_of(64, 4, 20, 1), imported_job()};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof any / sizeof *any; i++)
+        for (int v = 0; v < VIEWS; v++) {
+            struct desk d;
+            desk_open(&d, any[i / 2][0], any[i / 2][1], 1, THEME_DARK, (enum view_id)v);
+            answer_commgram(&d, models[i % 2]);
+            desk_layout(&d, models[i % 2]);
+            for (size_t k = 0; k < d.scene.item_count; k++) {
+                const struct box box = d.scene.items[k].box;
+                assert_true(isfinite(box.x + box.y + box.w + box.h));
+            }
+            desk_close(&d);
+        }
+    model_destroy(models[0]);
+    model_destroy(models[1]);
+}
+
 /* Whether a text, a shortened one or the first line of a paragraph begins as this one does. */
 static int shows_begin_of(const struct scene *s, const char *text)
 {
@@ -661,6 +684,7 @@ int main(void)
         cmocka_unit_test(the_whole_of_a_shortened_text_is_its_tooltip),
         cmocka_unit_test(in_the_smallest_window_header_and_buttons_stay_apart),
         cmocka_unit_test(tables_and_the_commgram_stay_in_their_panels_in_small_windows),
+        cmocka_unit_test(a_window_of_any_size_is_laid_out),
         cmocka_unit_test(in_a_narrow_window_the_first_alert_stays_in_sight),
         cmocka_unit_test(at_three_times_the_pixels_texts_have_room),
         cmocka_unit_test(the_help_fits_into_the_window),

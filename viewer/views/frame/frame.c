@@ -537,9 +537,10 @@ static void frame_layout(struct stage *s)
     main_box.y += verdict_h;
     main_box.h -= verdict_h;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", place_names[view].name);
-    if (main_box.h >= VIEW_LEAST && view == ui->view && ui_shows_both(ui))
+    const int room = main_box.h >= VIEW_LEAST && main_box.w >= VIEW_LEAST_W;
+    if (room && view == ui->view && ui_shows_both(ui))
         frame_add_both(s, views[view], main_box);
-    else if (main_box.h >= VIEW_LEAST)
+    else if (room)
         views[view]->layout(s, main_box);
     else
         piece_empty(s, main_box, "Too little room for this view", NULL);

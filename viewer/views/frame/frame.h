@@ -5,7 +5,8 @@
 
 #include "viewer/views/common/view.h"
 
-enum { VIEW_LEAST = 150 /**< height of the box of a view, below which it is not laid out */ };
+/** Size of the box of a view, below which it is not laid out. */
+enum { VIEW_LEAST = 150, VIEW_LEAST_W = 222 };
 
 /** Lay out the viewer's whole window (header, rail, view, context, status and overlays) from facts
  * and choices.
