@@ -37,6 +37,18 @@ static int latency_create_parts(struct job_latency *l)
     return code;
 }
 
+static void latency_read_criteria(struct job_latency *l, unsigned locality)
+{
+    struct latency_scale *scale = &l->scale;
+    for (unsigned c = 0; c < SIZE_CLASSES; c++) {
+        double before = scale->reference[locality][c];
+        double reference = criteria_reference(l->criteria, locality, c);
+        scale->recent[locality][c] = criteria_recent(l->criteria, locality, c);
+        scale->reference[locality][c] = reference;
+        scale->moved[locality][c] += before > 0 && reference > 0 ? log2(reference / before) : 0;
+    }
+}
+
 int job_latency_create(struct job_latency **out, uint64_t window_ns)
 {
     struct job_latency *l = calloc(1, sizeof(*l));
@@ -49,6 +61,8 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         job_latency_destroy(l);
         return code;
     }
+    for (unsigned locality = 0; locality < LOCALITIES; locality++)
+        latency_read_criteria(l, locality);
     *out = l;
     return 0;
 }
@@ -174,18 +188,6 @@ static void latency_add_joined(void *user, const struct joined *message)
     numbered.destination = job_latency_number_of(l, message->destination);
     if (latency_rows_add_joined(l->closing, &numbered, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
-}
-
-static void latency_read_criteria(struct job_latency *l, unsigned locality)
-{
-    struct latency_scale *scale = &l->scale;
-    for (unsigned c = 0; c < SIZE_CLASSES; c++) {
-        double before = scale->reference[locality][c];
-        double reference = criteria_reference(l->criteria, locality, c);
-        scale->recent[locality][c] = criteria_recent(l->criteria, locality, c);
-        scale->reference[locality][c] = reference;
-        scale->moved[locality][c] += before > 0 && reference > 0 ? log2(reference / before) : 0;
-    }
 }
 
 static void latency_update_criteria(struct job_latency *l)

@@ -373,6 +373,17 @@ static void latency_of_job_localities_and_regions_is_published_each_window(void 
     finish_job(job);
 }
 
+static void no_message_is_delayed_before_there_are_criteria(void **state)
+{
+    (void)state;
+    struct job *job = make_job();
+    run(job, &fair, FIRST, FIRST + 1);
+    assert_int_equal(series_of(SERIES_INTER, 0)->messages, 8 * MESSAGES);
+    assert_int_equal(series_of(SERIES_INTER, 0)->delayed, 0);
+    assert_int_equal(series_of(SERIES_JOB, 0)->delayed, 0);
+    finish_job(job);
+}
+
 static void a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved(void **state)
 {
     (void)state;
@@ -820,6 +831,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(latency_of_job_localities_and_regions_is_published_each_window,
                                   forget),
+        cmocka_unit_test_teardown(no_message_is_delayed_before_there_are_criteria, forget),
         cmocka_unit_test_teardown(
             a_slow_link_is_one_alert_that_names_network_and_node_and_is_resolved, forget),
         cmocka_unit_test_teardown(few_messages_of_a_node_that_stall_and_slow_the_job_are_one_alert,
