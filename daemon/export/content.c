@@ -133,9 +133,16 @@ static void content_add_joined(void *user, const struct joined *message)
     pair->error_ns = saturated_sum(pair->error_ns, message->error_ns);
 }
 
-static int content_join_to(struct reading *r, uint64_t window)
+/* Close the windows before this one, each by itself as the daemon does: the clocks of hosts are
+ * aligned again with each. Of those before it, at most lag + 1 have ends. */
+static int content_join_before(struct reading *r, uint64_t window)
 {
-    int code = join_close(r->join, window, content_add_joined, r);
+    const uint64_t ends = r->open + r->lag + 1;
+    int code = 0;
+    for (; code == 0 && r->open < window; r->open++) {
+        r->open = r->open < ends ? r->open : window - 1;
+        code = join_close(r->join, r->open, content_add_joined, r);
+    }
     return code != 0 ? code : r->code;
 }
 
@@ -147,10 +154,8 @@ static int content_add_halves(struct reading *r, uint64_t instance,
     if (host < 0)
         return (int)host;
     int code = 0;
-    if (window->window > r->open + r->lag) {
-        r->open = window->window - r->lag;
-        code = content_join_to(r, r->open - 1);
-    }
+    if (window->window > r->open + r->lag)
+        code = content_join_before(r, window->window - r->lag);
     code = code != 0 ? code : join_add_window(r->join, window, (uint32_t)host, window->window);
     return code == -HOLTER_ERANGE ? 0 : code;
 }
@@ -238,7 +243,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
     code =
         code != 0 ? code : recording_scan(cursor, options->progress, content_add_message, &reading);
     if (code == 0 && reading.join != NULL)
-        code = content_join_to(&reading, UINT64_MAX);
+        code = content_join_before(&reading, reading.open + reading.lag + 1);
     join_destroy(reading.join);
     recording_cursor_close(cursor);
     out->pair_count = reading.pairs.count;

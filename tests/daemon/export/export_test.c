@@ -313,9 +313,10 @@ static void hosts_of_one_name_are_told_apart_by_their_agents(void **state)
 }
 
 /* A window of a millisecond of one of two hosts, with an end of a message from rank 0 to 1. */
-static void keep_end(struct recording *recording, uint64_t host, uint64_t window)
+static void keep_end(struct recording *recording, uint64_t host, uint64_t window, uint64_t key,
+                     uint64_t error_ns)
 {
-    const struct wire_half_row half = {.key = 7,
+    const struct wire_half_row half = {.key = key,
                                        .receive = host,
                                        .source = 0,
                                        .destination = 1,
@@ -338,7 +339,7 @@ static void keep_end(struct recording *recording, uint64_t host, uint64_t window
                                         .regions_count = 1,
                                         .halves = &half,
                                         .halves_count = 1,
-                                        .clock_error_ns = 100,
+                                        .clock_error_ns = error_ns,
                                         .node = &node,
                                         .node_count = 1};
     const struct recorded head = {.instance = host + 1,
@@ -358,12 +359,30 @@ static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
     close_source();
     assert_int_equal(unlink(path), 0);
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
-    keep_end(recording, 0, first);
-    keep_end(recording, 1, first + 200);
+    keep_end(recording, 0, first, 7, 100);
+    keep_end(recording, 1, first + 200, 7, 100);
     assert_int_equal(recording_close(recording), 0);
     open_source();
     assert_int_equal(content.pair_count, 1);
     assert_int_equal(content.pairs[0].matched, 1);
+}
+
+static void messages_are_timed_by_the_clocks_of_their_own_window(void **state)
+{
+    (void)state;
+    struct recording *recording;
+    char why[200] = "";
+    const uint64_t first = RECORDED_BEGIN_NS / 1000000;
+    close_source();
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    for (uint64_t w = 0; w < 2; w++)
+        for (uint64_t host = 0; host < 2; host++)
+            keep_end(recording, host, first + w, 7 + w, w == 0 ? 100 : 1000);
+    assert_int_equal(recording_close(recording), 0);
+    open_source();
+    assert_int_equal(content.pairs[0].matched, 2);
+    assert_int_equal(content.pairs[0].error_ns, 200 + 2000);
 }
 
 static void a_trace_has_no_alerts_that_never_fired(void **state)
@@ -543,6 +562,7 @@ int main(void)
         TEST(an_alert_of_a_trace_that_is_not_over_lasts_to_the_end),
         TEST(a_trace_leaves_out_what_was_over_before_it),
         TEST(a_message_may_take_as_many_windows_as_in_the_daemon),
+        TEST(messages_are_timed_by_the_clocks_of_their_own_window),
         TEST(a_trace_has_no_alerts_that_never_fired),
         TEST(hosts_of_one_name_are_told_apart_by_their_agents),
         TEST(a_trace_has_the_links_that_were_hot_longest),
