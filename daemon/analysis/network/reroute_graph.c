@@ -7,12 +7,20 @@
 #define NONE TOPOLOGY_NONE
 #define BEYOND (UINT32_MAX / 2) /* longer than any route; small enough to be added to */
 
+/* The ends of a link that routes can use: a route is a list of vertices, so of several links
+ * between two of them it is the first. */
+static int graph_link(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to)
+{
+    return topology_link(topology, link, from, to) &&
+           topology_link_between(topology, *from, *to) == link;
+}
+
 /* Sort the links by the vertex at one end. */
 static void graph_sort_links(struct reroute_graph *g, const struct topology *topology)
 {
     uint32_t links = topology_links(topology), from, to;
     for (uint32_t link = 0; link < links; link++) {
-        if (!topology_link(topology, link, &from, &to))
+        if (!graph_link(topology, link, &from, &to))
             continue;
         g->begin[link] = from;
         g->first[from + 1]++;
@@ -23,7 +31,7 @@ static void graph_sort_links(struct reroute_graph *g, const struct topology *top
         g->first_in[v + 1] += g->first_in[v];
     }
     for (uint32_t link = links; link-- > 0;) { /* each row fills from its end: see the caller */
-        if (!topology_link(topology, link, &from, &to))
+        if (!graph_link(topology, link, &from, &to))
             continue;
         g->edges[--g->first[from + 1]] = (struct reroute_edge){to, link};
         g->in[--g->first_in[to + 1]] = from;
@@ -50,7 +58,7 @@ static int graph_init_links(struct reroute_graph *g, const struct topology *topo
         return -ENOMEM;
     graph_sort_links(g, topology);
     for (uint32_t link = 0; link < links; link++)
-        end += topology_link(topology, link, &from, &to) != 0;
+        end += graph_link(topology, link, &from, &to) != 0;
     graph_shift_first(g->first, g->vertex_count, end);
     graph_shift_first(g->first_in, g->vertex_count, end);
     return 0;

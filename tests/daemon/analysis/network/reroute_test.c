@@ -90,7 +90,8 @@ static void try_all(struct search *s, uint32_t at, struct figures so_far)
         uint32_t from, to;
         if (!topology_link(s->topology, link, &from, &to) || from != at || s->on[to] ||
             s->loads[link] + s->bytes > s->bound || so_far.length + 1 + s->far[to] > s->limit ||
-            (to != s->to && !forwards(s->topology, to)))
+            (to != s->to && !forwards(s->topology, to)) ||
+            topology_link_between(s->topology, from, to) != link)
             continue;
         uint64_t load = s->loads[link] + s->bytes;
         struct figures next = {so_far.length + 1, load > so_far.heaviest ? load : so_far.heaviest,
@@ -283,6 +284,32 @@ static void a_longer_route_is_taken_where_allowed(void **state)
     topology_destroy(topology);
 }
 
+/* A route is a list of vertices: of several links between two of them it uses the first. */
+static void a_further_link_between_the_same_vertices_is_no_other_route(void **state)
+{
+    (void)state;
+    struct topology_spec spec;
+    struct topology *topology = NULL;
+    char why[200];
+    network_graph(&spec, TOPOLOGY_GRAPH, 2, 2, 3);
+    network_edge(&spec, 0, 1);
+    network_edge(&spec, 0, 1);
+    network_edge(&spec, 1, 0);
+    assert_int_equal(topology_create(&topology, &spec, why, sizeof(why)), 0);
+    topology_spec_finish(&spec);
+    struct reroute *reroute = create(topology);
+    const struct reroute_params params = {REROUTE_LOAD, 1};
+    const struct reroute_route route = {.source = 0, .destination = 1, .bytes = 10};
+    struct reroute_result result;
+    reroute_set(reroute, (uint64_t[]){30, 0, 0});
+    assert_int_equal(reroute_one(reroute, &params, &route, &result), 0);
+    assert_false(result.better);
+    assert_int_equal(result.heaviest_after, 30);
+    assert_int_equal(result.links[0], topology_link_between(topology, 0, 1));
+    reroute_destroy(reroute);
+    topology_destroy(topology);
+}
+
 static void nonsense_is_refused(void **state)
 {
     (void)state;
@@ -318,6 +345,7 @@ int main(void)
         cmocka_unit_test(no_route_is_better_than_the_one_found),
         cmocka_unit_test(several_routes_spread),
         cmocka_unit_test(a_longer_route_is_taken_where_allowed),
+        cmocka_unit_test(a_further_link_between_the_same_vertices_is_no_other_route),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
