@@ -30,6 +30,11 @@ class Wrapper:
         self.before, self.after, self.arguments = before, after, arguments
         self.first = ""  # before the scope is opened
 
+    def always(self, text):
+        """Also in calls that are not recorded, as those of an application's callback inside another call."""
+        self.first = text
+        return self
+
     def end_of_all(self):
         """Nothing that was begun before this call goes on after it."""
         self.first = "scope_end_unfinished();"
@@ -335,7 +340,8 @@ def win_create(call):
 
 @shape("win_free")
 def win_free(call):
-    return Wrapper("shape_window_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "shape_plain_leave(&s, result);")
+    return Wrapper("shape_window_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "shape_plain_leave(&s, result);").always(
+        "if (unlikely(scope_is_unrecorded()) && win)\n    comm_freed(HANDLE(*win));")
 
 
 # ---- communicators
@@ -368,7 +374,8 @@ def comm_by_group(call):
 
 @shape("comm_free")
 def comm_free(call):
-    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "shape_plain_leave(&s, result);")
+    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "shape_plain_leave(&s, result);").always(
+        "if (unlikely(scope_is_unrecorded()) && comm)\n    comm_freed(HANDLE(*comm));")
 
 
 @shape("set_name")
@@ -378,7 +385,7 @@ def set_name(call):
 
 @shape("type_free")
 def type_free(call):
-    return Wrapper("shape_plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "shape_plain_leave(&s, result);")
+    return plain(call).always("if (datatype)\n    type_freed(&thread_self, HANDLE(*datatype));")
 
 
 # ---- environment

@@ -265,6 +265,29 @@ static void slots_are_given_back(void)
     MPI_Comm_free(&child);
 }
 
+static int free_value(MPI_Comm comm, int key, void *value, void *unused)
+{
+    (void)comm, (void)key, (void)unused;
+    return MPI_Comm_free(value);
+}
+
+static void a_communicator_freed_by_a_callback_gives_its_slot_back(void)
+{
+    MPI_Comm outer, inner;
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_value, &key, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+    MPI_Comm_dup(MPI_COMM_WORLD, &inner);
+    MPI_Comm_set_attr(outer, key, &inner);
+    skip_events();
+    MPI_Barrier(inner);
+    const struct comm_slot *slot = segment_comm(witness_segment, next_event().comm);
+    const uint32_t made = atomic_load(&slot->generation);
+    MPI_Comm_free(&outer);
+    EXPECT(atomic_load(&slot->generation) == made + 1, "%u times", slot->generation - made);
+    MPI_Comm_free_keyval(&key);
+}
+
 static uint32_t grids(void)
 {
     return atomic_load(&witness_segment->carts_made);
@@ -406,6 +429,7 @@ int main(int argc, char **argv)
     grids_are_noted();
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
+    a_communicator_freed_by_a_callback_gives_its_slot_back();
     if (witness_rank == 0)
         thousands_of_communicators_have_slots_of_their_own();
     compare_all();

@@ -68,6 +68,35 @@ static void blocking_calls_carry_peer_tag_and_size(void)
     EXPECT_SILENCE();
 }
 
+static int free_value(MPI_Datatype type, int key, void *value, void *unused)
+{
+    (void)type, (void)key, (void)unused;
+    return MPI_Type_free(value);
+}
+
+static void a_datatype_freed_by_a_callback_has_no_size_any_more(void)
+{
+    MPI_Datatype owners[2], types[2];
+    int key;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, free_value, &key, NULL);
+    for (int n = 1; n <= 20; n++) {
+        for (int i = 0; i < 2; i++) {
+            MPI_Type_contiguous(2 * n + i, MPI_INT, &types[i]);
+            MPI_Type_commit(&types[i]);
+            skip_events();
+            MPI_Send(big_out, 1, types[i], MPI_PROC_NULL, 3, MPI_COMM_WORLD);
+            check_message(EXPECT_CALL(Send, DONE_AT_ONCE), PEER_NULL, 3,
+                          (uint64_t)(2 * n + i) * sizeof(int));
+            MPI_Type_dup(MPI_INT, &owners[i]);
+            MPI_Type_set_attr(owners[i], key, &types[i]);
+        }
+        for (int i = 0; i < 2; i++)
+            MPI_Type_free(&owners[i]);
+    }
+    MPI_Type_free_keyval(&key);
+    skip_events();
+}
+
 static void derived_datatypes_count_what_is_transferred(void)
 {
     MPI_Datatype column, pair;
@@ -636,6 +665,7 @@ int main(int argc, char **argv)
     EXPECT(atomic_load(&witness_segment->rank) == witness_rank, "rank");
     EXPECT(atomic_load(&witness_segment->size) == witness_size, "size");
     blocking_calls_carry_peer_tag_and_size();
+    a_datatype_freed_by_a_callback_has_no_size_any_more();
     derived_datatypes_count_what_is_transferred();
     a_completed_request_is_the_one_that_was_posted();
     requests_without_memory_are_counted(); /* first: memory that is mapped remains */
