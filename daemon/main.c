@@ -520,7 +520,7 @@ static int daemon_serve(struct daemon *d)
     if (code != 0) {
         log_error("%s", why);
         daemon_finish(d);
-        return EXIT_FAILURE;
+        return code == -HOLTER_EUSAGE ? EXIT_USAGE : EXIT_FAILURE;
     }
     uv_timer_start(&d->tick, daemon_on_tick, TICK_MS, TICK_MS);
     for (size_t i = 0; i < d->options.listen_count; i++)

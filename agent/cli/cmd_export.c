@@ -103,7 +103,7 @@ static int check_options(const struct exporting *e)
     return 0;
 }
 
-/* @return 0, or 2 after printing an error */
+/* @return 0, or the exit status after printing an error */
 static int cmd_export_check(const struct exporting *e)
 {
     int to_directory = e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL);
@@ -124,7 +124,7 @@ static int cmd_export_check(const struct exporting *e)
     }
     if (to_directory && stat(e->output, &status) == 0) {
         terminal_print("export: %s: %s", e->output, holter_strerror(-EEXIST));
-        return 2;
+        return 1;
     }
     if (strcmp(e->output, "-") != 0 && output_is_same_file(e->output, e->source.path)) {
         terminal_print("export: %s is the recording itself", e->output);

@@ -190,6 +190,6 @@ int captured_list_read(struct captured_list *out, struct tables *tables, const c
         free(reading.keys);
     }
     if (code != 0)
-        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, recording_scan_error(code));
     return code;
 }

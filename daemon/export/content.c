@@ -256,7 +256,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
     recorded_hosts_finish(&reading.hosts);
     if (code < 0) /* damage is met behind the last message, all else in it */
         snprintf(why, capacity, "%s: message %" PRIu64 ": %s", path,
-                 out->messages + (code == -HOLTER_ECORRUPT), holter_strerror(code));
+                 out->messages + (code == -HOLTER_ECORRUPT), recording_scan_error(code));
     if (out->pair_count > 0)
         qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);
     if (out->call_count > 0)

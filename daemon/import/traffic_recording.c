@@ -148,7 +148,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
         fault_at(faults, 0, "messages of agents that cannot be decoded are left out: %" PRIu64,
                  r.refused);
     if (code != 0) {
-        fault_at(faults, 0, "%s", holter_strerror(code));
+        fault_at(faults, 0, "%s", recording_scan_error(code));
         pairs_finish(out);
     }
     return code;

@@ -342,7 +342,7 @@ static void control_answer_capture(struct control *c, struct front *front, struc
                                    const struct wire_request *request)
 {
     char why[256] = "a recording is replayed: nobody can be asked for a capture";
-    int code = -HOLTER_EUSAGE;
+    int code = -HOLTER_EEMPTY;
     if (!control_is_operator(c, peer)) {
         code = -HOLTER_EDENIED;
         snprintf(why, sizeof(why), "only operators may ask for captures");

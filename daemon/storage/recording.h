@@ -301,6 +301,9 @@ typedef int recording_visit(void *user, const struct recorded *head,
 int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
                    recording_visit *visit, void *user);
 
+/** Text of an error of recording_scan(): of a damaged file also what to do about it. */
+const char *recording_scan_error(int code);
+
 /** The database of the cursor, for further queries, see recording_file.h. Borrowed. */
 struct recording_file *recording_cursor_file(struct recording_cursor *cursor);
 

@@ -470,6 +470,13 @@ void recording_show_progress(const struct recording_progress *progress, uint64_t
         progress->show(progress->user, done < all ? (double)done / (double)all : 1);
 }
 
+const char *recording_scan_error(int code)
+{
+    return code == -HOLTER_ECORRUPT
+               ? "the file is damaged; `holter cut` copies what can be read of it"
+               : holter_strerror(code);
+}
+
 int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
                    recording_visit *visit, void *user)
 {

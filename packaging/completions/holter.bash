@@ -3,8 +3,10 @@ _holter() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local program=("$1") names= name letter values i
     if [[ ${1##*/} == holter ]]; then
-        if ((COMP_CWORD == 1)); then
-            mapfile -t COMPREPLY < <(compgen -W "$("$1" --list-options 2>/dev/null | cut -f 1) --help --version" -- "$word")
+        if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then
+            names=$("$1" --list-options 2>/dev/null | cut -f 1)
+            ((COMP_CWORD > 1)) || names+=" help --help --version"
+            mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
             return
         fi
         program+=("${COMP_WORDS[1]}")

@@ -17,7 +17,9 @@ function __holter_options
     printf '%s\n' $names
 end
 complete -c holter -n __fish_use_subcommand -f -a '(holter --list-options 2>/dev/null)'
-complete -c holter -n 'not __fish_use_subcommand' -a '(__holter_options)'
+complete -c holter -n __fish_use_subcommand -f -a help -d 'show the manual page of a command'
+complete -c holter -n '__fish_seen_subcommand_from help' -f -a '(holter --list-options 2>/dev/null)'
+complete -c holter -n 'not __fish_use_subcommand; and not __fish_seen_subcommand_from help' -a '(__holter_options)'
 for program in holterd holter-agent holter-view
     complete -c $program -a '(__holter_options)'
 end

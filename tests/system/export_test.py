@@ -95,7 +95,7 @@ class Exports(unittest.TestCase):
         self.export('csv', output=where)
         self.assertIn('latency.csv', os.listdir(where))
         again = self.place.holter('export', '-f', 'csv', '-o', where, self.recording.path).finish()
-        self.assertEqual(2, again.status, again)
+        self.assertEqual(1, again.status, again)
 
     def test_json_is_what_the_tables_say(self):
         tables = json.loads(self.export('json'))['tables']
@@ -352,6 +352,18 @@ class Outputs(unittest.TestCase):
             self.assertEqual((0, '', whole.stdout), (again.returncode, again.stderr, again.stdout))
             self.assertGreater(whole.stdout.count('\n'), 2)
             self.assertEqual(1, self.run_it('export', '-f', 'csv', '--table', 'pairs', path).returncode)
+
+    def test_what_helps_with_a_damaged_block_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = shutil.copy(self.RECORDING, os.path.join(directory, 'a.hrec'))
+            with contextlib.closing(sqlite3.connect(path)) as file, file:
+                file.execute("UPDATE block SET data = x'00' WHERE first = 137")
+            for command in (['export', '-f', 'csv', '--table', 'pairs', path], ['report', '-o', f'{path}.html', path],
+                            ['remap', path], ['compare', self.RECORDING, path], ['graph', path]):
+                with self.subTest(command=command):
+                    finished = self.run_it(*command, stdout=subprocess.PIPE)
+                    self.assertEqual((1, ''), (finished.returncode, finished.stdout), finished)
+                    self.assertIn('the file is damaged; `holter cut` copies what can be read of it', finished.stderr)
 
     def test_a_table_that_an_older_recording_lacks_is_named(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -245,6 +245,11 @@ class Metrics(unittest.TestCase):
         self.assertEqual(0, self.stop(daemon).status)
         self.clean()
 
+    def test_an_address_without_a_port_is_wrong_usage(self):
+        refused = self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--no-record', '--metrics', 'here').finish()
+        self.assertEqual((2, ''), (refused.status, refused.out), refused)
+        self.assertIn('--metrics here: HOST:PORT is expected', refused.err)
+
     def test_holter_run_serves_metrics_and_goes_without_where_it_cannot(self):
         port = lab.free_port()
         page = f'http://127.0.0.1:{port}/metrics'

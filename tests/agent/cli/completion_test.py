@@ -58,6 +58,11 @@ class Completions(unittest.TestCase):
         self.assertEqual({"text", "json"}, complete_bash([HOLTER, "status", "--format"]))
         self.assertEqual({"json"}, complete_bash([HOLTER, "status", "-f"], "j"))
 
+    def test_bash_completes_help_and_what_there_is_help_for(self):
+        self.assertIn("help", complete_bash([HOLTER]))
+        self.assertEqual(set(commands()), complete_bash([HOLTER, "help"]))
+        self.assertEqual({"remap"}, complete_bash([HOLTER, "help"], "rem"))
+
     def test_bash_leaves_values_that_may_be_files_and_the_watched_command_alone(self):
         self.assertEqual(set(), complete_bash([HOLTER, "run", "--output"]))
         self.assertEqual(set(), complete_bash([HOLTER, "run", "--", "./sim"], "--"))
