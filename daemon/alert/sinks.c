@@ -11,12 +11,14 @@
 #include "proto/log.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_TOPIC "sinks"
 #define SECOND UINT64_C(1000000000)
@@ -357,6 +359,16 @@ static int sink_start_worker(struct sink *s, struct sink_worker *w)
     return code;
 }
 
+/* A folder that is missing is reported before there is an alert; it may be made until then. */
+static void sink_check_folder(struct sink *s)
+{
+    char *path = strdup(s->rule.target);
+    s->reported = path != NULL && access(dirname(path), F_OK) != 0;
+    if (s->reported)
+        sink_report(s, "its folder: %s; alerts wait", strerror(errno));
+    free(path);
+}
+
 static int sinks_add_sink(struct sinks *sinks, const struct sink_rule *rule)
 {
     struct sink *s = calloc(1, sizeof(*s));
@@ -374,6 +386,8 @@ static int sinks_add_sink(struct sinks *sinks, const struct sink_rule *rule)
     sinks->list[sinks->count++] = s;
     if (rule->target != NULL && s->rule.target == NULL)
         return -ENOMEM;
+    if (rule->kind == SINK_FILE)
+        sink_check_folder(s);
     int code = 0;
     for (unsigned i = 0; code == 0 && i < s->type->workers; i++)
         code = sink_start_worker(s, &s->workers[i]);

@@ -326,6 +326,16 @@ alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory(vo
     assert_int_equal(access(led, F_OK), -1);
 }
 
+static void a_folder_that_is_missing_is_reported_before_there_is_an_alert(void **state)
+{
+    struct bed *bed = *state;
+    add_sink(bed, SINK_FILE, "/nowhere/file");
+    start(bed);
+    assert_string_equal(await_reports(&bed->reports, 1),
+                        "file /nowhere/file: its folder: No such file or directory; alerts wait");
+    sinks_destroy(bed->sinks);
+}
+
 static void every_sink_that_fails_is_named(void **state)
 {
     struct bed *bed = *state;
@@ -887,6 +897,7 @@ int main(void)
         IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
         IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
         IN_DIRECTORY(alerts_are_not_written_through_the_link_of_another_user_in_a_shared_directory),
+        IN_DIRECTORY(a_folder_that_is_missing_is_reported_before_there_is_an_alert),
         IN_DIRECTORY(every_sink_that_fails_is_named),
         IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),
         IN_DIRECTORY(a_terminal_that_hangs_is_reported_once_and_blocks_nobody),
