@@ -384,8 +384,16 @@ void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win 
     pthread_mutex_unlock(&lock);
 }
 
-/* Number of communicators made with this key before. If the table is full, ids of communicators
- * with the same groups repeat. */
+static int comm_exists_locked(uint64_t id)
+{
+    for (uint32_t i = 0; i < never_used; i++)
+        if (comms[i].handle != 0 && comm_read_id(&comms[i]) == id)
+            return 1;
+    return 0;
+}
+
+/* Number of communicators made with this key before. If the table is full, the first number whose
+ * id no communicator has at present: all members have the same ones of a group. */
 static uint32_t comm_ordinal_locked(uint64_t key)
 {
     for (uint32_t i = 0; i < ORDINALS; i++) {
@@ -395,7 +403,10 @@ static uint32_t comm_ordinal_locked(uint64_t key)
         if (ordinals[at].key == key)
             return ordinals[at].count++;
     }
-    return 0;
+    uint32_t unused = 0;
+    while (comm_exists_locked(comm_mix_hash(key, unused)))
+        unused++;
+    return unused;
 }
 
 void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)

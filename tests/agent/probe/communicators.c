@@ -191,6 +191,25 @@ static void make_by_group(void)
     MPI_Group_free(&world);
 }
 
+/* More groups and tags than the probe counts communicators of. */
+static void communicators_of_one_group_and_tag_differ_whatever_was_made_before(void)
+{
+    MPI_Group world;
+    MPI_Comm pair[2], child;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int tag = 1000; tag < 1200; tag++) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, world, tag, &child);
+        MPI_Comm_free(&child);
+    }
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, world, 2000, &pair[i]);
+        note(300000 + i, pair[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_free(&pair[i]);
+    MPI_Group_free(&world);
+}
+
 static void make_intercommunicators(void)
 {
     MPI_Comm half, inter, merged, copy;
@@ -430,6 +449,7 @@ int main(int argc, char **argv)
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
     a_communicator_freed_by_a_callback_gives_its_slot_back();
+    communicators_of_one_group_and_tag_differ_whatever_was_made_before();
     if (witness_rank == 0)
         thousands_of_communicators_have_slots_of_their_own();
     compare_all();
