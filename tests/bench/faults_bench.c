@@ -4,6 +4,7 @@
  *   faults_bench --calm HOURS
  *   faults_bench --programs [--nodes N] [--seeds N] [--first SEED] [--verbose]
  *   faults_bench --situations [--case NAME] [--seeds N] [--first SEED] [--verbose]
+ *                [--onset WINDOW] [--times FACTOR]
  *
  * Each case is a kind of fault in a job of 512 ranks on 64 nodes (4,096 on 512 with --large), drawn
  * by its seed: see fault_job.h. Printed are how many were found within five windows (drift:
@@ -13,7 +14,8 @@
  * those who wait for slow messages hold up others (synthetic_job.h); judged is what an operator
  * reads: the alerts that fire after eight windows, in jobs of N nodes or of 4 to 10. With
  * --situations the faults of these programs come together, come and go, grow slowly and so on;
- * judged are all alerts that have fired until the end of each. */
+ * judged are all alerts that have fired until the end of each. With --onset faults begin in that
+ * window, and with --times they make times so many times as long. */
 #include "tests/daemon/analysis/scopes/fault_job.h"
 #include "tests/daemon/job/growth/program_alerts.h"
 
@@ -31,6 +33,9 @@ struct fault_case {
 };
 
 #define ONSET 30u
+
+static uint32_t bench_onset = ONSET; /* of faults that have none of their own */
+static double bench_times;           /* by which times of programs grow; 0: drawn */
 
 static const struct fault_case cases[] = {
     {"calm", {.kind = FAULT_CALM}, 0, true},
@@ -121,7 +126,7 @@ static struct fault_params bench_complete(struct fault_params params, uint64_t s
     params.seed = seed;
     params.nodes = params.nodes > 0 ? params.nodes : nodes;
     params.ranks_per_node = params.ranks_per_node > 0 ? params.ranks_per_node : 8;
-    params.onset = ONSET;
+    params.onset = bench_onset;
     params.messages = params.messages > 0 ? params.messages : 2;
     params.noise = params.noise > 0 ? params.noise : 0.4;
     params.shared = params.shared > 0 ? params.shared : 0.05;
@@ -163,7 +168,7 @@ static void bench_run(const struct fault_case *c, const struct fault_params *par
     if (scopes_create(&scopes) != 0)
         exit(EXIT_FAILURE);
     fault_job_prepare(job, scopes);
-    const uint32_t end = c->silent ? 2 * ONSET : ONSET + c->within;
+    const uint32_t end = c->silent ? 2 * ONSET : bench_onset + c->within;
     for (uint32_t w = 0; w < end; w++) {
         const struct transfers *rows = fault_job_window(job, w);
         const double begin = bench_now();
@@ -173,20 +178,20 @@ static void bench_run(const struct fault_case *c, const struct fault_params *par
         result->windows += 1;
         size_t count;
         const struct scope_finding *f = scopes_findings(scopes, &count);
-        alarm |= count > 0 && (w < ONSET || c->silent);
+        alarm |= count > 0 && (w < bench_onset || c->silent);
         if (verbose && count > 0 && !seen) {
             printf("  seed %llu\n", (unsigned long long)params->seed);
             for (size_t i = 0; i < count; i++)
                 bench_print_finding(&f[i], w);
-            seen = c->silent || w < ONSET;
+            seen = c->silent || w < bench_onset;
         }
-        if (count > 0 && found == 0 && w >= ONSET) {
-            found = w - ONSET + 1;
-            const double off = (double)f[0].onset - ONSET;
+        if (count > 0 && found == 0 && w >= bench_onset) {
+            found = w - bench_onset + 1;
+            const double off = (double)f[0].onset - bench_onset;
             result->onset_error += off < 0 ? -off : off;
         }
         /* A fault that is over by then counts as it was named while it lasted. */
-        if (w >= ONSET && (params->length == 0 ? w + 1 == end : !named))
+        if (w >= bench_onset && (params->length == 0 ? w + 1 == end : !named))
             named = fault_job_is_explained(job, f, count);
     }
     result->runs++;
@@ -428,10 +433,10 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
 {
     struct synthetic_params p = synthetic_draw(seed, reason);
     struct program_alerts alerts;
-    p.share = c->params.share;
+    p.share = bench_times > 0 ? bench_times - 1 : c->params.share;
     p.ramp = c->params.ramp;
     p.pulse = c->params.pulse;
-    p.new_phase = c->params.new_phase;
+    p.new_phase = c->params.new_phase > 0 ? bench_onset : 0;
     p.nodes = c->nodes > 0 ? c->nodes : p.nodes;
     p.ranks_per_node = c->ranks > 0 ? c->ranks : p.ranks_per_node;
     p.iterations = c->iterations > 0 ? c->iterations : p.iterations;
@@ -439,7 +444,7 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     p.node = c->master ? 0 : p.node % p.nodes;
     p.rank = c->master ? 0 : p.rank % synthetic_ranks(&p);
     p.style = c->master ? STYLE_MASTER : p.style;
-    p.onset = c->from_start ? 0 : c->onset > 0 ? c->onset : ONSET;
+    p.onset = c->from_start ? 0 : c->onset > 0 ? c->onset : bench_onset;
     p.windows = p.onset + c->windows;
     if (c->params.second != SYNTHETIC_CALM && reason != SYNTHETIC_CALM) {
         const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
@@ -522,7 +527,8 @@ int main(int argc, char **argv)
         {"large", no_argument, NULL, 'l'},       {"verbose", no_argument, NULL, 'v'},
         {"case", required_argument, NULL, 'c'},  {"calm", required_argument, NULL, 'h'},
         {"programs", no_argument, NULL, 'p'},    {"nodes", required_argument, NULL, 'n'},
-        {"situations", no_argument, NULL, 'o'},  {NULL, 0, NULL, 0}};
+        {"situations", no_argument, NULL, 'o'},  {"onset", required_argument, NULL, 'b'},
+        {"times", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
     uint64_t seeds = 20, first = 1;
     uint32_t nodes = 64, program_nodes = 0;
     const char *only = NULL;
@@ -537,6 +543,8 @@ int main(int argc, char **argv)
         hours = o == 'h' ? atof(optarg) : hours;
         programs |= o == 'p';
         other |= o == 'o';
+        bench_onset = o == 'b' ? (uint32_t)strtoul(optarg, NULL, 10) : bench_onset;
+        bench_times = o == 't' ? atof(optarg) : bench_times;
         program_nodes = o == 'n' ? (uint32_t)strtoul(optarg, NULL, 10) : program_nodes;
         if (o == '?')
             return 2;
