@@ -84,7 +84,7 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
 static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
 {
     /* References that were just learned have the noise of the first windows in them. */
-    const uint32_t first = SCOPE_CALM / 2;
+    const uint32_t first = SCOPE_KNOWN / 2;
     if (sum->weight <= 0 || s->windows < first)
         return spread;
     const double rate = scope_rate(s->windows - first + 1, SCOPE_SPREAD_MEMORY);
@@ -202,7 +202,7 @@ static struct track_scores follow_scope(struct scopes *s, enum scope_table_kind 
 {
     struct scope_table *table = &s->tables[kind];
     struct scope_track *track = &table->tracks[i];
-    const float peak = s->open_count == 0 ? track->peak : 0;
+    const float peak = s->open_count == 0 && s->windows > SCOPE_KNOWN ? track->peak : 0;
     track_follow(track, e, s->windows);
     const struct track_scores scores = track_compare(s, track, e);
     if (track->cusum > 0)
@@ -236,7 +236,7 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
     }
     for (int l = 0; l < LOCALITIES; l++)
         table->spread[l] = spread_follow(s, table->spread[l], &spread[l]);
-    if (s->windows >= SCOPE_CALM && s->open_count == 0)
+    if (s->windows >= SCOPE_KNOWN && s->open_count == 0)
         scope_peaks_end_window(&table->peaks);
     return first;
 }

@@ -20,7 +20,8 @@
 #define SCOPE_CLASSES (4u << SCOPE_CLASS_BITS)
 _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit their bits");
 #define SCOPE_MINIMUM 1.2       /* smallest ratio that is a finding */
-#define SCOPE_CALM 10u          /* windows that are only learned from at the begin */
+#define SCOPE_CALM 4u           /* windows that are only learned from at the begin */
+#define SCOPE_KNOWN 10u         /* from here on noise is learned: references have little of it */
 #define SCOPE_OVER 5u           /* windows at the former level after which a finding is over */
 #define SCOPE_RECENT 8u         /* windows whose rows are kept for a search */
 #define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */

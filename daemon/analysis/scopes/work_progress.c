@@ -5,20 +5,48 @@
 
 #define MEMORY 60.0       /* windows of the level before */
 #define RECENT 3u         /* windows that are shown at least: single ones vary */
-#define LEAST_WINDOWS 5.0 /* before less than so many are known there is no level */
+#define LEAST_WINDOWS 2.0 /* before less than so many are known there is no level */
+#define FEW_WINDOWS 8.0   /* of the level: two that a fault has made slow are a good part of them */
 /* Spread of a span in which the job does about the same each time. Of 40 faults each of jobs of 0.9
  * steps a window 55, 80 and 85 % (a link, a rank, a node) are named; with 0.1 57.5, 60 and 85, with
  * 0.25 42.5, 72.5 and 62.5. */
 #define STEADY 0.15
 
-/* Mean work a second of the last windows. */
+/* Work a second in a window, some windows before the newest one. */
+static double progress_work_before(const struct progress *p, uint32_t ago)
+{
+    return p->work[(p->seen - 1 - ago) % PROGRESS_KEPT];
+}
+
+/* Mean work a second of windows, the newest of which is some windows ago. */
+static double progress_mean_before(const struct progress *p, uint32_t ago, uint32_t windows)
+{
+    const uint32_t known = p->seen > ago ? p->seen - ago : 0;
+    const uint32_t count = windows < known ? windows : known;
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += progress_work_before(p, ago + i);
+    return count > 0 ? sum / count : 0;
+}
+
 static double progress_mean(const struct progress *p, uint32_t windows)
 {
-    const uint32_t count = windows < p->seen ? windows : p->seen;
-    double sum = 0;
-    for (uint32_t i = 1; i <= count; i++)
-        sum += p->work[(p->seen - i) % PROGRESS_WINDOWS];
-    return count > 0 ? sum / count : 0;
+    return progress_mean_before(p, 0, windows);
+}
+
+/* Learn a window, some windows ago. */
+static void progress_learn(struct progress *p, uint32_t ago)
+{
+    const uint32_t calm = p->calm - ago;
+    const double work = progress_work_before(p, ago);
+    p->before += (work - p->before) / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
+    for (uint32_t s = 0; s < PROGRESS_SPANS && p->before > 0 && calm >= 1u << s; s++) {
+        const double known = p->windows - (1u << s) + 1;
+        const double mean = progress_mean_before(p, ago, 1u << s);
+        p->spread[s] +=
+            (fabs(mean / p->before - 1) - p->spread[s]) / fmin(fmax(known, 0) + 1, MEMORY);
+    }
+    p->windows += 1;
 }
 
 void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int disturbed)
@@ -26,18 +54,15 @@ void progress_update(struct progress *p, uint64_t work, uint64_t length_ns, int 
     const double now = length_ns > 0 ? (double)work * 1e9 / (double)length_ns : 0;
     if (p->seen == 0 && work == 0) /* ranks are being started */
         return;
-    p->work[p->seen++ % PROGRESS_WINDOWS] = now;
-    const int learned = !disturbed && p->seen > 1; /* ranks began within the first window */
+    p->work[p->seen++ % PROGRESS_KEPT] = now;
+    /* Ranks began within the first window. */
+    const int learned = !disturbed && p->seen > 1;
     p->calm = learned ? p->calm + 1 : 0;
-    if (!learned)
-        return;
-    p->before += (now - p->before) / (p->windows < MEMORY ? p->windows + 1 : MEMORY);
-    for (uint32_t s = 0; s < PROGRESS_SPANS && p->before > 0 && p->calm >= 1u << s; s++) {
-        const double known = p->windows - (1u << s) + 1;
-        p->spread[s] += (fabs(progress_mean(p, 1u << s) / p->before - 1) - p->spread[s]) /
-                        fmin(fmax(known, 0) + 1, MEMORY);
+    p->held = learned ? p->held + 1 : 0;
+    while (p->held > (p->windows < FEW_WINDOWS ? PROGRESS_DELAY : 0)) {
+        p->held--;
+        progress_learn(p, p->held);
     }
-    p->windows += 1;
 }
 
 static uint32_t progress_find_span(const struct progress *p)
@@ -108,7 +133,7 @@ uint32_t progress_fallen(const struct progress *p, uint32_t span)
     double sum = 0, least = 0;
     uint32_t fallen = 0;
     for (uint32_t i = 0; i < span; i++) {
-        sum += p->work[(p->seen - 1 - i) % PROGRESS_WINDOWS] - middle;
+        sum += progress_work_before(p, i) - middle;
         if (sum < least) {
             least = sum;
             fallen = i;

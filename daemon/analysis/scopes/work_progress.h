@@ -12,15 +12,20 @@
 
 #define PROGRESS_SPANS 5u                             /* of 1, 2, 4, 8 and 16 windows */
 #define PROGRESS_WINDOWS (1u << (PROGRESS_SPANS - 1)) /* in the longest one */
+/** Windows that are held back until they are learned, while few are: a fault is not seen at once.
+ */
+#define PROGRESS_DELAY 2u
+#define PROGRESS_KEPT (PROGRESS_WINDOWS + PROGRESS_DELAY)
 
 /** Zero-initialised is empty. */
 struct progress {
     double before;                 /**< work a second */
-    double work[PROGRESS_WINDOWS]; /**< the same, of the last windows: a ring by `seen` */
+    double work[PROGRESS_KEPT];    /**< the same, of the last windows: a ring by `seen` */
     double windows;                /**< that `before` is of */
     double spread[PROGRESS_SPANS]; /**< by which spans differ from `before`, in the mean; a share */
     uint32_t seen;                 /**< windows, from the first one with work on */
     uint32_t calm;                 /**< of them, since the last disturbed one */
+    uint32_t held;                 /**< of these, the last ones: not learned yet */
 };
 
 /** Add a window. @param work  calls and messages @param disturbed  it is compared, not learned */

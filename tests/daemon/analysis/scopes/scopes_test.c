@@ -89,6 +89,28 @@ static void a_slow_node_is_named_within_five_windows(void **state)
     check_named(of_kind(FAULT_NODE, 1.3), 5);
 }
 
+static void what_becomes_slow_in_one_of_the_first_windows_is_named_with_its_onset(void **state)
+{
+    static const enum fault_kind kinds[] = {FAULT_NODE, FAULT_PAIR, FAULT_LATE_RANK};
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct fault_params params = of_kind(kinds[i], 3);
+        params.onset = 6;
+        struct fault_job *job = fault_job_create(&params);
+        struct scopes *scopes;
+        size_t count;
+        assert_int_equal(scopes_create(&scopes), 0);
+        fault_job_prepare(job, scopes);
+        for (uint32_t w = 0; w < params.onset + 5; w++)
+            assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+        const struct scope_finding *f = scopes_findings(scopes, &count);
+        assert_true(fault_job_is_explained(job, f, count));
+        assert_int_equal(f->onset, params.onset);
+        scopes_destroy(scopes);
+        fault_job_destroy(job);
+    }
+}
+
 static void four_slow_nodes_are_one_finding(void **state)
 {
     (void)state;
@@ -636,6 +658,7 @@ int main(int argc, char **argv)
     seeds_tried = argc > 1 ? 3 : 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_node_is_named_within_five_windows),
+        cmocka_unit_test(what_becomes_slow_in_one_of_the_first_windows_is_named_with_its_onset),
         cmocka_unit_test(four_slow_nodes_are_one_finding),
         cmocka_unit_test(a_slow_pair_of_nodes_is_told_from_its_nodes),
         cmocka_unit_test(a_slow_pair_of_nodes_is_named_where_no_more_series_can_be_kept),

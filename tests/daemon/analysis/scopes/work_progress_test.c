@@ -65,6 +65,18 @@ static void disturbed_windows_are_compared_and_not_learned(void **state)
     assert_int_equal(75 * WINDOW_NS, progress_lost_ns(&p, 100, WINDOW_NS));
 }
 
+static void what_a_fault_in_one_of_the_first_windows_makes_slow_is_not_learned(void **state)
+{
+    (void)state;
+    struct progress p = {.seen = 0};
+    progress_work(&p, 4, WORK);
+    for (uint32_t i = 0; i < 10; i++) { /* it is seen after two windows */
+        progress_update(&p, WORK / 2, WINDOW_NS, i >= 2);
+        assert_float_equal(0.5, progress_lost(&p), 1e-9);
+    }
+    assert_int_equal(1, progress_span(&p));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -72,6 +84,7 @@ int main(void)
         cmocka_unit_test(work_that_comes_in_each_fourth_window_is_judged_by_spans_that_hold_it),
         cmocka_unit_test(a_job_without_steady_work_has_no_steady_span),
         cmocka_unit_test(disturbed_windows_are_compared_and_not_learned),
+        cmocka_unit_test(what_a_fault_in_one_of_the_first_windows_makes_slow_is_not_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,28 @@ static void between_two_nodes_no_message_tells_whose_link_is_slow(void **state)
     assert_int_equal(count_named(SYNTHETIC_LINK, 2), SEEDS);
 }
 
+/* Most of them: of the rank of seed 13, messages that wait for it have an alert first. */
+static void faults_of_the_first_windows_have_an_alert_with_their_onset(void **state)
+{
+    static const enum synthetic_reason reasons[] = {SYNTHETIC_LINK, SYNTHETIC_RANK, SYNTHETIC_NODE};
+    uint32_t right = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 3 * SEEDS; i++) {
+        struct synthetic_params p = synthetic_draw(FIRST_SEED + i / 3, reasons[i % 3]);
+        struct program_alerts alerts;
+        p.onset = 4;
+        p.windows = p.onset + 20;
+        program_watch(&p, &alerts);
+        const struct program_alert *a = &alerts.list[0];
+        const bool named = alerts.fired == 1 && program_names_cause(&p, a) &&
+                           a->onset + 1 >= p.onset && a->onset <= p.onset + 1;
+        right += named;
+        if (!named)
+            print_message("seed %u: %s\n", FIRST_SEED + i / 3, a->title);
+    }
+    assert_true(right >= 3 * SEEDS - 2);
+}
+
 static void a_rank_that_computes_longer_is_named_alone(void **state)
 {
     (void)state;
@@ -759,6 +781,7 @@ int main(void)
         cmocka_unit_test(messages_of_a_slow_link_are_named_though_ranks_hold_up_others),
         cmocka_unit_test(slow_links_of_two_nodes_have_one_alert),
         cmocka_unit_test(between_two_nodes_no_message_tells_whose_link_is_slow),
+        cmocka_unit_test(faults_of_the_first_windows_have_an_alert_with_their_onset),
         cmocka_unit_test(a_rank_that_computes_longer_is_named_alone),
         cmocka_unit_test(in_a_job_without_messages_a_rank_that_computes_longer_is_named),
         cmocka_unit_test(in_a_job_of_one_sided_calls_a_rank_that_computes_longer_is_named),
