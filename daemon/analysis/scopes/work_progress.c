@@ -6,7 +6,7 @@
 #define MEMORY 60.0       /* windows of the level before */
 #define RECENT 3u         /* windows that are shown at least: single ones vary */
 #define LEAST_WINDOWS 2.0 /* before less than so many are known there is no level */
-#define FEW_WINDOWS 8.0   /* of the level: two that a fault has made slow are a good part of them */
+#define FEW_WINDOWS 8.0   /* of the level are few: two slow ones would lower it */
 /* Spread of a span in which the job does about the same each time. Of 40 faults each of jobs of 0.9
  * steps a window 55, 80 and 85 % (a link, a rank, a node) are named; with 0.1 57.5, 60 and 85, with
  * 0.25 42.5, 72.5 and 62.5. */

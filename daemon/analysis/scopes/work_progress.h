@@ -12,7 +12,7 @@
 
 #define PROGRESS_SPANS 5u                             /* of 1, 2, 4, 8 and 16 windows */
 #define PROGRESS_WINDOWS (1u << (PROGRESS_SPANS - 1)) /* in the longest one */
-/** Windows that are held back until they are learned, while few are: a fault is not seen at once.
+/** While few windows are known, the newest ones are not learned yet: a fault is not found at once.
  */
 #define PROGRESS_DELAY 2u
 #define PROGRESS_KEPT (PROGRESS_WINDOWS + PROGRESS_DELAY)
