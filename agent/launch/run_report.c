@@ -243,7 +243,8 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     report->uninitialised = run_owners_have_note(session, "uninitialised");
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];
-        /* Until an agent knows the daemon's clock, its windows and the absence in them differ. */
+        /* A job that ended before its agent knew the daemon's clock: its ranks are absent in all of
+         * its windows. Its end is known all the same. */
         if (job->duration_ns == 0)
             job->duration_ns = job->windows_ns;
         if (job->duration_ns > elapsed_ns)

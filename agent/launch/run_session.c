@@ -263,12 +263,13 @@ static int run_session_check_files(void)
     int files[LEAST_FILES], count = 0;
     while (count < LEAST_FILES && (files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         count++;
-    if (count < LEAST_FILES)
-        terminal_print("%d more files can be opened (ulimit -n): at least %d are needed", count,
-                       LEAST_FILES);
+    const int refused = count < LEAST_FILES && (errno == EMFILE || errno == ENFILE);
     for (int i = 0; i < count; i++)
         close(files[i]);
-    return count < LEAST_FILES ? -1 : 0;
+    if (refused)
+        terminal_print("too few files can be opened (ulimit -n): %d, but %d are needed", count,
+                       LEAST_FILES);
+    return refused ? -1 : 0;
 }
 
 int run_session_open(struct run_session *session, const struct run_options *options)

@@ -31,8 +31,8 @@ struct journal_ring {
     uint64_t lost;        /**< as in struct ring_reader */
     uint32_t tally_epoch; /**< of the figures in a committed message, see struct tally_row */
     uint64_t dropped;     /**< of the segment, counted in sums already; in the entry of ring 0 */
-    /** What the matcher knows of: records lost, calls not recorded; in the entry of ring
-     *  0, dropped of the segment. */
+    /** What the matcher knows of: records lost; in the entry of ring 0, dropped of the
+     *  segment. */
     uint64_t lost_matched, dropped_matched;
     struct ring_sum sum;
 };

@@ -78,14 +78,18 @@ static size_t rank_capture_read_ring(const struct ring_reader *reader, uint64_t 
     return count;
 }
 
-/* Calls while recording was paused are in the ring for the matcher alone. @return how many are left
- */
+/* Calls while recording was paused, and their parts, are in the ring for the matcher alone.
+ * @return how many are left */
 static size_t rank_capture_drop_paused(struct event *events, size_t count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!(events[i].flags & EVENT_PAUSED))
+    int paused = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind != EVENT_PART)
+            paused = (events[i].flags & EVENT_PAUSED) != 0;
+        if (!paused && !(events[i].flags & EVENT_PAUSED))
             events[kept++] = events[i];
+    }
     return kept;
 }
 

@@ -55,7 +55,7 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     return t;
 }
 
-/** Is the call made inside another one, or by a thread without a ring? */
+/** Is the call made inside another one, or by a thread that gets no ring any more? */
 HOT int scope_is_unrecorded(void)
 {
     return thread_self.gate > GATE_NEW;
@@ -108,9 +108,9 @@ static __attribute__((noinline, cold, unused)) int record_mark_paused(struct eve
 {
     const uint64_t what = record_read_word(slot, RING_WORD_WHAT);
     const uint32_t request = (uint32_t)record_read_word(slot, RING_WORD_PLACE);
-    const uint64_t relevant = ring_what(0, EVENT_SEND | EVENT_RECV | EVENT_FAILED | EVENT_UNTRACKED,
-                                        EVENT_PART & ~EVENT_CALL, UINT16_MAX);
-    if ((what & relevant) == 0 && request == 0) {
+    const uint64_t relevant =
+        ring_what(0, EVENT_SEND | EVENT_RECV | EVENT_FAILED | EVENT_UNTRACKED, 0, UINT16_MAX);
+    if ((what & relevant) == 0 && request == 0 && (uint16_t)(what >> 32) != EVENT_PART) {
         ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
         ring_fence();
         return 0;

@@ -17,7 +17,8 @@
 #define CHUNK 256             /* ranks translated at a time */
 /* Comparisons that the search for offset and stride may cost in the MPI library. */
 #define MAX_SCAN (1 << 24)
-#define ORDINALS 128u /* different groups that communicators were made by */
+#define ORDINALS 128u  /* different groups that communicators were made by */
+#define COEXISTING 64u /* communicators of one key beyond them that are told apart */
 
 #define NONE 0xffffu
 
@@ -393,7 +394,8 @@ static int comm_exists_locked(uint64_t id)
 }
 
 /* Number of communicators made with this key before. If the table is full, the first number whose
- * id no communicator has at present: all members have the same ones of a group. */
+ * id no communicator has at present. Beyond COEXISTING of them ids repeat: the search is made while
+ * the application waits. */
 static uint32_t comm_ordinal_locked(uint64_t key)
 {
     for (uint32_t i = 0; i < ORDINALS; i++) {
@@ -404,7 +406,7 @@ static uint32_t comm_ordinal_locked(uint64_t key)
             return ordinals[at].count++;
     }
     uint32_t unused = 0;
-    while (comm_exists_locked(comm_mix_hash(key, unused)))
+    while (unused < COEXISTING && comm_exists_locked(comm_mix_hash(key, unused)))
         unused++;
     return unused;
 }

@@ -46,7 +46,7 @@ HOT void shape_pcontrol_leave(const struct scope *s, int result, int moved)
                  ring_place(0, COMM_SLOT_NONE, (uint16_t)(moved > 0 ? moved : -moved)));
         ring_put(slot, RING_WORD_WHAT, ring_what(s->call, 0, EVENT_REGION, 0));
         ring_enter(&s->t->ring, slot);
-        record_publish(s->t, s->slot);
+        record_publish(s->t, slot);
     }
     scope_leave(s);
 }

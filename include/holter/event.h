@@ -63,7 +63,7 @@ enum event_flag {
     EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
     EVENT_REFUSED = 1 << 11,   /**< with FAILED: no message yet, as of a wrong argument */
     /** MPI_Pcontrol(0) was in force: matched, so that the order of later messages is known, but
-     *  part of no sum and of no capture. */
+     *  part of no sum and of no capture. A call in progress does not have it yet. */
     EVENT_PAUSED = 1 << 12,
 };
 

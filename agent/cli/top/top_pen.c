@@ -137,7 +137,8 @@ void top_pen_format(struct top_pen *pen, enum top_style style, int width, const 
     top_pen_put(pen, style, width, text);
 }
 
-/* Bytes of the text's beginning that fit, up to a space where there is one. */
+/* Bytes of the text's beginning that fit, up to a space where there is one; of a text that is not
+ * empty one character at least. */
 static size_t top_pen_count_fitting(const struct top_pen *pen, const char *text, int room)
 {
     size_t at = 0, space = 0;
@@ -147,6 +148,8 @@ static size_t top_pen_count_fitting(const struct top_pen *pen, const char *text,
         room -= top_pen_character_columns(pen, text + at);
         at += (size_t)character_bytes(text + at);
     }
+    if (at == 0)
+        return (size_t)character_bytes(text);
     return text[at] == '\0' || text[at] == ' ' || space == 0 ? at : space;
 }
 
