@@ -363,9 +363,8 @@ static int sink_start_worker(struct sink *s, struct sink_worker *w)
 static void sink_check_folder(struct sink *s)
 {
     char *path = strdup(s->rule.target);
-    s->reported = path != NULL && access(dirname(path), F_OK) != 0;
-    if (s->reported)
-        sink_report(s, "its folder: %s; alerts wait", strerror(errno));
+    if (path != NULL && access(dirname(path), F_OK) != 0)
+        sink_report(s, "its folder cannot be found: %s", strerror(errno));
     free(path);
 }
 

@@ -18,7 +18,7 @@
 #define SAVE_SHARE 20u /* of the loop's time one part, at most, goes into saving a job */
 /* A daemon that takes a job over reads the messages since its last state, and closes their windows:
  * it shall take about that time, a small part of a lease, or for a large state as long as saving it
- * so many times: saving takes a fifth of a worker's processor time at most. */
+ * so many times: saving takes a seventh of a worker's processor time at most. */
 #define READING_NS UINT64_C(500000000)
 #define READING_SHARE 6u
 
