@@ -18,7 +18,7 @@
 /* Comparisons that the search for offset and stride may cost in the MPI library. */
 #define MAX_SCAN (1 << 24)
 #define ORDINALS 128u  /* different groups that communicators were made by */
-#define COEXISTING 64u /* communicators of one key beyond them that are told apart */
+#define COEXISTING 64u /* communicators of a further group that exist at once, by ids */
 
 #define NONE 0xffffu
 

@@ -399,9 +399,10 @@ static void match_unlink_receive(struct match *match, struct channel *channel, u
 
 void match_drop_send(struct match *match, struct channel *channel, uint32_t number)
 {
+    const int paused = match_send_at(match, number)->paused;
     match_unlink_send(match, channel, number);
     match_pool_release(&match->sends, number);
-    if (!(channel->flags & CHANNEL_BETWEEN) && !match_send_at(match, number)->paused)
+    if (!(channel->flags & CHANNEL_BETWEEN) && !paused)
         match->counts.unmatched++;
 }
 

@@ -444,6 +444,7 @@ static const char *regions_view_latency_time(const struct stage *s, const struct
                                              char *out, size_t capacity)
 {
     struct quantity edges = piece_pairs_range_text(s), ranks = piece_range_text(s);
+    const struct quantity part = piece_latency_part(s);
     int known = 0;
     for (uint32_t g = 0; g < n->group_count && !known; g++)
         known = !isnan(n->group_ratios[g].mean);
@@ -451,9 +452,8 @@ static const char *regions_view_latency_time(const struct stage *s, const struct
     if (!known && evolution_known(s->model))
         snprintf(out, capacity, " No latency is known of %s.",
                  s->range->kind == RANGE_START ? "the ranks" : ranks.text);
-    else if (known && piece_latency_part(s).text[0])
-        snprintf(out, capacity, " Latency:%s, as far as it was received.",
-                 piece_latency_part(s).text);
+    else if (known && part.text[0])
+        snprintf(out, capacity, " Latency:%s, as far as it was received.", part.text);
     else if (known && strcmp(edges.text, ranks.text) != 0)
         snprintf(out, capacity, " Latency: %s.", ranks.text);
     return out;

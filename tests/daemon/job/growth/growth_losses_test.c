@@ -82,7 +82,8 @@ static void between_two_nodes_no_message_tells_whose_link_is_slow(void **state)
     assert_int_equal(count_named(SYNTHETIC_LINK, 2), SEEDS);
 }
 
-/* Most of them: of the rank of seed 13, messages that wait for it have an alert first. */
+/* All but two: for the rank of seed 13 the messages that wait for it have an alert, too, and a
+ * program of seed 15 has none. */
 static void faults_of_the_first_windows_have_an_alert_with_their_onset(void **state)
 {
     static const enum synthetic_reason reasons[] = {SYNTHETIC_LINK, SYNTHETIC_RANK, SYNTHETIC_NODE};
