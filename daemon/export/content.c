@@ -137,12 +137,14 @@ static void content_add_joined(void *user, const struct joined *message)
  * aligned again with each. Of those before it, at most lag + 1 have ends. */
 static int content_join_before(struct reading *r, uint64_t window)
 {
-    const uint64_t ends = r->open + r->lag + 1;
+    const uint64_t with_ends = r->open + r->lag + 1;
+    const uint64_t each = window < with_ends ? window : with_ends;
     int code = 0;
-    for (; code == 0 && r->open < window; r->open++) {
-        r->open = r->open < ends ? r->open : window - 1;
+    for (; code == 0 && r->open < each; r->open++)
         code = join_close(r->join, r->open, content_add_joined, r);
-    }
+    if (code == 0 && r->open < window)
+        code = join_close(r->join, window - 1, content_add_joined, r);
+    r->open = window;
     return code != 0 ? code : r->code;
 }
 
