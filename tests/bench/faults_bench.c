@@ -127,6 +127,7 @@ static struct fault_params bench_complete(struct fault_params params, uint64_t s
     params.nodes = params.nodes > 0 ? params.nodes : nodes;
     params.ranks_per_node = params.ranks_per_node > 0 ? params.ranks_per_node : 8;
     params.onset = bench_onset;
+    params.new_phase = params.new_phase > 0 ? bench_onset : 0;
     params.messages = params.messages > 0 ? params.messages : 2;
     params.noise = params.noise > 0 ? params.noise : 0.4;
     params.shared = params.shared > 0 ? params.shared : 0.05;
@@ -316,7 +317,7 @@ static void bench_programs(uint64_t first, uint64_t seeds, uint32_t nodes)
 struct situation {
     const char *name;
     uint32_t windows;       /* from the onset to the end */
-    uint32_t onset;         /* 0: ONSET */
+    uint32_t onset;         /* 0: bench_onset */
     uint32_t nodes, ranks;  /* ranks: of a node; 0: drawn */
     bool from_start, small; /* nothing has to be said */
     bool master;
@@ -449,7 +450,8 @@ static void bench_situation(const struct situation *c, enum synthetic_reason rea
     if (c->params.second != SYNTHETIC_CALM && reason != SYNTHETIC_CALM) {
         const uint32_t node = reason == SYNTHETIC_RANK ? p.rank / p.ranks_per_node : p.node;
         p.second = c->params.second;
-        p.second_onset = c->params.second_onset;
+        p.second_onset =
+            c->params.second_onset > 0 ? c->params.second_onset - ONSET + bench_onset : 0;
         p.second_place = (node + p.nodes / 2) % p.nodes;
         p.second_place *= p.second == SYNTHETIC_RANK ? p.ranks_per_node : 1;
     }

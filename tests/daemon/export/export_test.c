@@ -350,15 +350,22 @@ static void keep_end(struct recording *recording, uint64_t host, uint64_t window
     kept_message(recording, head, WIRE_TYPE_WINDOW, &message);
 }
 
-static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
+/* Another recording in place of the one that is there. */
+static struct recording *begin_recording(void)
 {
-    (void)state;
     struct recording *recording;
     char why[200] = "";
-    const uint64_t first = RECORDED_BEGIN_NS / 1000000;
     close_source();
     assert_int_equal(unlink(path), 0);
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    return recording;
+}
+
+static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
+{
+    (void)state;
+    struct recording *recording = begin_recording();
+    const uint64_t first = RECORDED_BEGIN_NS / 1000000;
     keep_end(recording, 0, first, 7, 100);
     keep_end(recording, 1, first + 200, 7, 100);
     assert_int_equal(recording_close(recording), 0);
@@ -370,12 +377,8 @@ static void a_message_may_take_as_many_windows_as_in_the_daemon(void **state)
 static void messages_are_timed_by_the_clocks_of_their_own_window(void **state)
 {
     (void)state;
-    struct recording *recording;
-    char why[200] = "";
+    struct recording *recording = begin_recording();
     const uint64_t first = RECORDED_BEGIN_NS / 1000000;
-    close_source();
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
     for (uint64_t w = 0; w < 2; w++)
         for (uint64_t host = 0; host < 2; host++)
             keep_end(recording, host, first + w, 7 + w, w == 0 ? 100 : 1000);

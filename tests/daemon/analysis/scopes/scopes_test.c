@@ -41,17 +41,18 @@ static struct fault_params of_seed(enum fault_kind kind, double factor, uint64_t
     return params;
 }
 
-/* Run a job, and a number of windows beyond the onset. @return the analysis, as it is then */
-static struct scopes *run(struct fault_job *job, uint32_t windows)
+/* Run a job up to the onset, before which nothing is found, and a number of windows beyond. @return
+ * the analysis, as it is then */
+static struct scopes *run(struct fault_job *job, uint32_t onset, uint32_t windows)
 {
     struct scopes *scopes;
     assert_int_equal(scopes_create(&scopes), 0);
     fault_job_prepare(job, scopes);
-    for (uint32_t w = 0; w < ONSET + windows; w++) {
+    for (uint32_t w = 0; w < onset + windows; w++) {
         size_t count;
         assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
         (void)scopes_findings(scopes, &count);
-        if (w < ONSET)
+        if (w < onset)
             assert_int_equal(count, 0);
     }
     return scopes;
@@ -60,7 +61,7 @@ static struct scopes *run(struct fault_job *job, uint32_t windows)
 static void check_named(struct fault_params params, uint32_t windows)
 {
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, windows);
+    struct scopes *scopes = run(job, ONSET, windows);
     size_t count;
     const struct scope_finding *findings = scopes_findings(scopes, &count);
     assert_true(fault_job_is_explained(job, findings, count));
@@ -71,7 +72,7 @@ static void check_named(struct fault_params params, uint32_t windows)
 static void check_silent(struct fault_params params)
 {
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, 0);
+    struct scopes *scopes = run(job, ONSET, 0);
     for (uint32_t w = ONSET; w < 2 * ONSET; w++) {
         size_t count;
         assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
@@ -97,12 +98,8 @@ static void what_becomes_slow_in_one_of_the_first_windows_is_named_with_its_onse
         struct fault_params params = of_kind(kinds[i], 3);
         params.onset = 6;
         struct fault_job *job = fault_job_create(&params);
-        struct scopes *scopes;
+        struct scopes *scopes = run(job, params.onset, 5);
         size_t count;
-        assert_int_equal(scopes_create(&scopes), 0);
-        fault_job_prepare(job, scopes);
-        for (uint32_t w = 0; w < params.onset + 5; w++)
-            assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
         const struct scope_finding *f = scopes_findings(scopes, &count);
         assert_true(fault_job_is_explained(job, f, count));
         assert_int_equal(f->onset, params.onset);
@@ -327,7 +324,7 @@ static void the_onset_is_the_first_window_with_messages_that_were_slow(void **st
     (void)state;
     params.active_every = 3;
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, 6);
+    struct scopes *scopes = run(job, ONSET, 6);
     size_t count;
     const struct scope_finding *f = scopes_findings(scopes, &count);
     assert_true(fault_job_is_explained(job, f, count));
@@ -377,7 +374,7 @@ static void a_finding_is_over_when_its_scope_is_back(void **state)
     (void)state;
     params.length = 10;
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, 12);
+    struct scopes *scopes = run(job, ONSET, 12);
     size_t count;
     const struct scope_finding *f = scopes_findings(scopes, &count);
     assert_int_equal(count, 1);
@@ -407,7 +404,7 @@ static void ranks_that_were_late_because_of_slow_messages_are_over_with_these(vo
     (void)state;
     params.length = 10;
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, 0);
+    struct scopes *scopes = run(job, ONSET, 0);
     size_t count;
     for (uint32_t w = ONSET; w < ONSET + 14; w++)
         assert_int_equal(
@@ -445,7 +442,7 @@ static const struct transfers *slow_down(const struct transfers *transfers, uint
 /* A calm job, and from the onset on a number of windows with such factors, and so on. */
 static struct scopes *run_slowed(struct fault_job *job, const uint64_t (*factors)[4], size_t count)
 {
-    struct scopes *scopes = run(job, 0);
+    struct scopes *scopes = run(job, ONSET, 0);
     uint32_t w = ONSET;
     for (size_t i = 0; i < count; i++) {
         for (const uint32_t end = w + (uint32_t)factors[i][0]; w < end; w++)
@@ -613,7 +610,7 @@ static void findings_do_not_depend_on_the_order_of_rows(void **state)
 {
     const struct fault_params params = of_kind(FAULT_NODES, 3);
     struct fault_job *job = fault_job_create(&params);
-    struct scopes *scopes = run(job, 5), *other;
+    struct scopes *scopes = run(job, ONSET, 5), *other;
     size_t count, count_other;
     (void)state;
     const struct scope_finding *f = scopes_findings(scopes, &count);
