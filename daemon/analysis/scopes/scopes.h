@@ -20,6 +20,11 @@
  *     search goes on until no scope is significant. Scopes that no traffic can tell apart are
  *     alternatives of the same finding.
  *
+ * In a job of few pairs of nodes a fault is most of what is measured, and would hide in the noise
+ * that is learned from it. There, what deviates is judged by the noise that was known before, and
+ * how far noise goes on from one window to the next is learned: the mean of several windows counts
+ * the less for it.
+ *
  * Thousands of scopes are tested in every window. The thresholds grow with their number as in a
  * Bonferroni correction, so that the expected number of false findings in a day is below one. That
  * is so for normal noise; how far the noise of the job goes is learned (scopes_peaks.c).

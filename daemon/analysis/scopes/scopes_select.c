@@ -15,21 +15,25 @@
  * LEAST_WINDOWS (double: found 1 to 2 windows later), IDLE_WINDOWS and DECIDED; with half of WHOLE
  * as many, with double no step of all is named rightly; with half of KNOWN_WELL 9 of 10 pairs in
  * the plane, not 10. */
-#define DRIFT 0.1         /* of CUSUM: deviations below 10 % do not count */
-#define STEP 6.0          /* standard deviations that one window counts at most */
-#define LARGER_STEP 2.0f  /* times the mean of an excursion is a step within it */
-#define LEAST_WINDOWS 2u  /* that a deviation has to last */
-#define IDLE_WINDOWS 16u  /* without messages an excursion is forgotten */
-#define PEAK_FLOOR 3.0    /* standard deviations, from which on peaks of noise are learned */
-#define NEARLY 0.6        /* of the threshold: a scope that deviates so much may explain others */
-#define ONSET_SHARE 0.3   /* of the effect now: with less a window lies before the onset */
-#define LIKE_THE_PAIR 0.4 /* of its effect: other pairs of its node deviate as well */
-#define WHOLE 0.75        /* of its effect: messages of both localities deviate */
-#define SAME 1e-9         /* gains that differ by less are equal */
-#define DECIDED 5u        /* windows of an excursion: then a node or its pair is named */
-#define KNOWN_WELL 0.01   /* variance of an effect below which more messages tell no more */
-#define CHANCE 1e-3       /* that the node deviates, below which its pair is named at once */
-#define LIKELY 0.1        /* the same in the end; both by the benchmark of faults */
+#define DRIFT 0.1          /* of CUSUM: deviations below 10 % do not count */
+#define STEP 6.0           /* standard deviations that one window counts at most */
+#define LARGER_STEP 2.0f   /* times the mean of an excursion is a step within it */
+#define FEW_EXCURSION 3.0f /* of CUSUM; both by the benchmark of streams and the situations */
+#define NOISE_LIMIT 3.0    /* standard deviations that an effect counts as noise */
+#define LAG_PRIOR 3.0f     /* windows without correlation that are assumed before the first */
+#define LAG_ENDS 0.01      /* correlation that no longer counts */
+#define LEAST_WINDOWS 2u   /* that a deviation has to last */
+#define IDLE_WINDOWS 16u   /* without messages an excursion is forgotten */
+#define PEAK_FLOOR 3.0     /* standard deviations, from which on peaks of noise are learned */
+#define NEARLY 0.6         /* of the threshold: a scope that deviates so much may explain others */
+#define ONSET_SHARE 0.3    /* of the effect now: with less a window lies before the onset */
+#define LIKE_THE_PAIR 0.4  /* of its effect: other pairs of its node deviate as well */
+#define WHOLE 0.75         /* of its effect: messages of both localities deviate */
+#define SAME 1e-9          /* gains that differ by less are equal */
+#define DECIDED 5u         /* windows of an excursion: then a node or its pair is named */
+#define KNOWN_WELL 0.01    /* variance of an effect below which more messages tell no more */
+#define CHANCE 1e-3        /* that the node deviates, below which its pair is named at once */
+#define LIKELY 0.1         /* the same in the end; both by the benchmark of faults */
 /* Of the effect of two nodes: when others deviate by less, the two explain it. By 40 jobs with two
  * slow links, and 40 with traffic of others: with half of it one link less is named, with double
  * one of traffic less; with half of REST_SURE as many, with double one link less. */
@@ -58,7 +62,8 @@ static void track_restart(struct scope_track *track, uint32_t window)
                                   .newest = track->newest,
                                   .newest_weight = track->newest_weight,
                                   .start = window,
-                                  .last = window};
+                                  .last = window,
+                                  .noise = track->noise};
 }
 
 /* Effects of one kind of scope differ by more than their messages explain: by `spread`, which is
@@ -79,6 +84,13 @@ static void spread_add(struct spread_sum *sum, enum scope_table_kind kind,
     const double weight = 1 / ((variance + KNOWN_WELL) * (variance + KNOWN_WELL));
     sum->excess += scope_round(weight * (square - variance));
     sum->weight += scope_round(weight);
+}
+
+/* A long excursion is no noise, nor is a short one where a fault would hide in the spread that it
+ * causes. */
+static float spread_limit(const struct scopes *s)
+{
+    return scopes_are_few(s) ? FEW_EXCURSION : 2 * (float)SCOPE_EXCURSION;
 }
 
 static double spread_follow(const struct scopes *s, double spread, const struct spread_sum *sum)
@@ -106,9 +118,23 @@ static void track_begin_with_step(struct scope_track *track)
     track->weight = weight;
 }
 
+/* Learn from the effect of a window that follows the one before. Far ones count up to a limit. */
+static void track_learn_noise(struct scope_track *track, const struct scope_estimate *e)
+{
+    const double most = NOISE_LIMIT * sqrt(e->variance);
+    const double effect = scope_limit(e->effect, -most, most);
+    struct scope_noise *noise = &track->noise;
+    noise->product +=
+        (float)(effect * (double)track->before) - noise->product / SCOPE_SPREAD_MEMORY;
+    noise->square += (float)(effect * effect) - noise->square / SCOPE_SPREAD_MEMORY;
+    if (track->cusum < SCOPE_BEGUN)
+        noise->lag = fmaxf(0, noise->product / (noise->square + LAG_PRIOR * (float)e->variance));
+}
+
 static void track_follow(struct scope_track *track, const struct scope_estimate *e, uint32_t window)
 {
     const double z = (e->effect - DRIFT) / sqrt(e->variance);
+    const bool follows = window - track->last == 1 && window >= SCOPE_KNOWN / 2;
     if (window - track->last > IDLE_WINDOWS)
         track_restart(track, window);
     if (track->weight <= 0) /* windows without messages may have gone by */
@@ -118,6 +144,8 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
     track->before_weight = track->newest_weight;
     track->newest = (float)e->effect;
     track->newest_weight = (float)e->evidence;
+    if (follows)
+        track_learn_noise(track, e);
     track->cusum = (float)fmax(0, track->cusum + fmin(fmax(z, -STEP), STEP));
     if (track->cusum <= 0) {
         track_restart(track, window);
@@ -152,6 +180,17 @@ static double track_threshold(const struct scopes *s, enum scope_table_kind kind
     return kind == TABLE_LOCALITY ? scopes_level_threshold(&s->common[i], threshold) : threshold;
 }
 
+/* By how much more the mean of successive windows varies than that of as many independent ones. */
+static double track_repetition(const struct scopes *s, const struct scope_track *track,
+                               uint32_t windows)
+{
+    const double lag = scopes_are_few(s) ? (double)track->noise.lag : 0;
+    double factor = 1, power = lag;
+    for (uint32_t k = 1; k < windows && power > LAG_ENDS; k++, power *= lag)
+        factor += 2 * (1 - (double)k / windows) * power;
+    return factor;
+}
+
 /* Standard deviations, where they are worth a finding; else 0. */
 struct track_scores {
     double whole;  /* of the excursion */
@@ -177,8 +216,11 @@ static struct track_scores track_compare(const struct scopes *s, const struct sc
                           weight;
     return (struct track_scores){
         .lasts = true,
-        .whole = track_score(track_effect(track), 1 / track->weight + scopes_lasting(e, windows)),
-        .recent = track_score(recent, 1 / weight + scopes_lasting(e, 2))};
+        .whole =
+            track_score(track_effect(track), track_repetition(s, track, windows) / track->weight +
+                                                 scopes_lasting(e, windows)),
+        .recent =
+            track_score(recent, track_repetition(s, track, 2) / weight + scopes_lasting(e, 2))};
 }
 
 /* The first window since which the deviation is significant, and worth a finding: the start of the
@@ -224,8 +266,7 @@ static uint32_t follow_kind(struct scopes *s, enum scope_table_kind kind)
         if (!scopes_estimate(s, kind, i, &e))
             continue;
         const struct track_scores scores = follow_scope(s, kind, i, &e);
-        /* A long excursion is no noise. */
-        if (table->tracks[i].cusum < 2 * SCOPE_EXCURSION)
+        if (table->tracks[i].cusum < spread_limit(s))
             spread_add(&spread[scopes_locality(s, kind, i)], kind, &e);
         if (s->windows < SCOPE_CALM) {
             track_restart(&table->tracks[i], s->windows + 1);

@@ -11,6 +11,7 @@
 #define PRIOR_WINDOWS 3.0    /* the comparison with other pairs counts as so many windows */
 #define KNOWN_WINDOWS 8.0    /* from here on a series is compared with itself alone */
 #define NOISE_MEMORY 100.0
+#define INDEPENDENT 16.0    /* messages of a window: the mean of more is known no better */
 #define LEAST_VARIANCE 4e-4 /* of a row: its mean is never known better than by 2 % */
 #define LIMIT 4.0           /* standard deviations up to which a row counts */
 #define MOST_TAIL 0.05      /* of the rows of a window: if more lie beyond, it is no chance */
@@ -205,12 +206,20 @@ static double series_prior(const struct scope_series *series)
 static double series_noise(const struct scopes *s, const struct scope_series *series,
                            enum locality locality)
 {
-    return (series->seen * (double)series->variance + 8 * s->noise[locality]) / (series->seen + 8);
+    return (series->seen * (double)series->noise + 8 * s->noise[locality]) / (series->seen + 8);
+}
+
+/* Messages of a window share what the machine does meanwhile. Where nothing else shows that, many
+ * count as a limited number of independent ones. */
+static double series_independent(const struct scopes *s, const struct scope_row *row)
+{
+    return scopes_are_few(s) ? fmin(row->messages, INDEPENDENT) : row->messages;
 }
 
 void scopes_compare(struct scopes *s)
 {
     struct scope_rows *rows = scopes_newest(s);
+    const bool few = scopes_are_few(s);
     for (uint32_t p = 0; p < s->pair_keys.count; p++)
         s->pairs[p].unseen = s->pairs[p].scale = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -223,8 +232,9 @@ void scopes_compare(struct scopes *s)
         const enum locality locality = scope_row_locality(row);
         const double noise = series_noise(s, series, locality);
         const double shared = s->common[locality].variance + s->tables[TABLE_PAIR].spread[locality];
-        const double lasting = noise / (series->seen + 1) + prior * prior * s->between;
-        const double variance = noise / row->messages + lasting + LEAST_VARIANCE;
+        const double known = (series->seen + 1) * (few ? series_independent(s, row) : 1);
+        const double lasting = noise / known + prior * prior * s->between;
+        const double variance = noise / series_independent(s, row) + lasting + LEAST_VARIANCE;
         row->y = (float)scope_limit(row->x - reference, LOWEST, HIGHEST);
         row->weight = series_shows_no_flight(s, row->class_) ? 0 : (float)(1 / variance);
         row->variance = (float)variance;
@@ -272,9 +282,9 @@ static void series_learn_row(struct scopes *s, const struct scope_row *row, stru
     const double prior = series_prior(series);
     const double x = row->y + prior * class_mean + (1 - prior) * series->mean;
     const double off = series->seen > 0 ? x - series->mean : 0;
-    const double reach = LIMIT * sqrt(noise / row->messages + LEAST_VARIANCE);
+    const double reach = LIMIT * sqrt(noise / series_independent(s, row) + LEAST_VARIANCE);
     const double limited = scope_limit(off, -reach, reach);
-    const double square = limited * limited * fmin(row->messages, 16);
+    const double square = limited * limited * fmin(row->messages, INDEPENDENT);
     const double rate = scope_rate(series->seen, SERIES_MEMORY);
     if (series->seen > 0) {
         const double known = series->seen / (series->seen + 1); /* the mean has an error, too */
@@ -284,6 +294,8 @@ static void series_learn_row(struct scopes *s, const struct scope_row *row, stru
         sums->rows[locality] += 1;
         sums->beyond[locality] += off > reach;
     }
+    if (!scopes_are_few(s) || s->tables[TABLE_PAIR].tracks[row->pair].cusum < SCOPE_BEGUN)
+        series->noise = series->variance;
     series->mean = (float)(series->seen > 0 ? series->mean + rate * limited : x);
     if (series->seen < SERIES_MEMORY)
         series->seen += 1;

@@ -28,12 +28,15 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 #define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */
 #define SCOPE_LEAST_SPREAD 1e-5
 #define SCOPE_FALSE_RATE 5e-7 /* of windows: what chance reaches more rarely is none */
+#define SCOPE_FEW 9u          /* pairs of nodes: all those of three nodes */
+#define SCOPE_BEGUN 1.0       /* of CUSUM: from here on noise is what it was before the excursion */
 #define SCOPE_EXCURSION 5.0   /* of CUSUM: from here on deviations are not learned as noise */
 
 /** A pair of ranks and a size class. */
 struct scope_series {
     float mean;       /**< reference: natural logarithm of the time of flight, nanoseconds */
     float variance;   /**< of one message about it */
+    float noise;      /**< the same, as it was before an excursion that goes on */
     float seen;       /**< windows that it was learned from, at most SERIES_MEMORY */
     uint32_t pair;    /**< number of its pair of nodes */
     uint32_t variant; /**< a ring: series of the same ranks and size that came otherwise */
@@ -78,6 +81,13 @@ struct scope_peaks {
     double windows; /**< that were learned from */
 };
 
+/** How the effects of a scope in one window and in the next are correlated. */
+struct scope_noise {
+    float square;  /**< sum of squares of recent effects */
+    float product; /**< sum of the products of recent effects with the next one each */
+    float lag;     /**< correlation, as it was before an excursion that goes on */
+};
+
 /** The deviation of a scope over the last windows. */
 struct scope_track {
     float cusum;
@@ -88,6 +98,7 @@ struct scope_track {
     float before_weight, newest_weight; /**< and their weights */
     uint32_t start; /**< first window, counted from the first one, of the excursion */
     uint32_t last;  /**< the last one in which the scope had messages */
+    struct scope_noise noise;
 };
 
 #define LEVEL_WINDOWS 6u
@@ -220,6 +231,14 @@ static inline enum locality scope_row_locality(const struct scope_row *row)
 static inline struct scope_rows *scopes_newest(struct scopes *s)
 {
     return &s->recent[s->windows % SCOPE_RECENT];
+}
+
+/** Are there so few pairs of nodes that they do not show what is noise? A fault is most of what is
+ * measured then. Nothing is learned as noise from what may be its begin, and how far noise goes on
+ * from window to window is learned. Among many pairs others show what noise is. */
+static inline bool scopes_are_few(const struct scopes *s)
+{
+    return s->pair_keys.count <= SCOPE_FEW;
 }
 
 /** Share of the newest observation when so many were averaged before. */

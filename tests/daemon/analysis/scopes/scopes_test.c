@@ -2,6 +2,7 @@
 #include "daemon/analysis/scopes/scopes_state.h"
 
 #include "tests/daemon/analysis/scopes/fault_job.h"
+#include "tests/daemon/analysis/scopes/stream_job.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -527,6 +528,28 @@ static void a_slow_pair_is_found_by_several_windows_where_each_pair_varies(void 
     fault_job_destroy(job);
 }
 
+static void a_slow_stream_is_found_though_its_windows_vary(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const struct stream_params params = {
+            .seed = seed, .messages = 200, .noise = 0.15, .onset = 100, .factor = 3};
+        const struct stream_result result = stream_job_judge(&params, 5);
+        assert_int_equal(result.false_alarms, 0);
+        assert_true(result.found > 0);
+    }
+}
+
+static void a_stream_whose_noise_lasts_for_windows_is_no_fault(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const struct stream_params params = {
+            .seed = seed, .messages = 200, .noise = 0.3, .lag = 0.7, .onset = 500, .factor = 1};
+        assert_int_equal(stream_job_judge(&params, 0).false_alarms, 0);
+    }
+}
+
 static void a_slow_node_that_becomes_faster_than_before_keeps_both_directions(void **state)
 {
     static const uint64_t factors[][4] = {{4, 300, 300, 300}, {3, 0, 0, 0}};
@@ -686,6 +709,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
         cmocka_unit_test(the_onset_of_a_step_is_no_small_deviation_before_it),
         cmocka_unit_test(a_slow_pair_is_found_by_several_windows_where_each_pair_varies),
+        cmocka_unit_test(a_slow_stream_is_found_though_its_windows_vary),
+        cmocka_unit_test(a_stream_whose_noise_lasts_for_windows_is_no_fault),
         cmocka_unit_test(a_slow_node_that_becomes_faster_than_before_keeps_both_directions),
         cmocka_unit_test(a_pair_of_a_slow_node_that_is_slower_still_counts_to_the_node),
         cmocka_unit_test(a_slow_node_is_named_though_most_messages_come_before_their_receivers),
