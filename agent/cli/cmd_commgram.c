@@ -44,7 +44,8 @@ struct asking {
     char words[3500];      /* argument of the request, except from and to */
     char found[65];        /* the job */
     uint64_t start_ns;
-    FILE *out; /* output of the current request */
+    struct network_names names; /* of the job: its groups of ranks */
+    FILE *out;                  /* output of the current request */
 };
 
 enum { OVERTAKEN = -1 }; /* another run of a replay took over: repeat all requests */
@@ -64,7 +65,7 @@ static void cmd_commgram_print(const struct asking *a, const struct wire_message
         json_fields(a->out, message);
         fputs("}\n", a->out);
     } else {
-        tap_commgram(a->out, &message->commgram);
+        tap_text(a->out, message, 0, &a->names);
     }
 }
 
@@ -93,6 +94,7 @@ static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
         if (m->type == WIRE_TYPE_JOB) {
             snprintf(a->found, sizeof a->found, "%s", m->job.job);
             a->start_ns = m->job.start_ns;
+            network_names_take(&a->names, m);
         } else if (m->type == WIRE_TYPE_COMMGRAM) {
             cmd_commgram_print(a, m);
         } else if (m->type == WIRE_TYPE_REPLY && dial_is_overtaken(a->client, &m->reply)) {

@@ -530,7 +530,7 @@ struct job_phases *job_phases(struct job *job)
 
 void job_picture_source(struct job *job, struct picture_source *out)
 {
-    *out = (struct picture_source){job->info.id, job->info.world, job->phases};
+    *out = (struct picture_source){job->info.id, job->info.world, job->phases, job->group_shift};
 }
 
 struct job_network *job_network(struct job *job)

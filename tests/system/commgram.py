@@ -17,15 +17,15 @@ def make(path, pattern, *numbers, **options):
 
 
 class Replay:
-    """A daemon that has read a recording. Use with `with`."""
+    """A daemon with these options that has read a recording. Use with `with`."""
 
-    def __init__(self, place, path):
-        self.place, self.path = place, path
+    def __init__(self, place, path, *options):
+        self.place, self.path, self.options = place, path, options
 
     def __enter__(self):
         self.endpoint = f'ipc://{os.path.join(self.place.run_dir, "replay.sock")}'
         self.daemon = self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', self.endpoint,
-                                       '--replay', self.path)
+                                       '--replay', self.path, *self.options)
         self.place.env['HOLTER_DAEMON'] = self.endpoint
         lab.wait_for(lambda: not self.daemon.alive() or self._ended(), 'the end of the replay')
         if not self.daemon.alive():

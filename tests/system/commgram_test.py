@@ -103,6 +103,12 @@ class Generated(unittest.TestCase):
             partners = {6, 4, 11, 3, 27, 107}
             self.assertEqual({(7, p) for p in partners} | {(p, 7) for p in partners}, set(pairs))
 
+    def test_ranks_of_a_job_by_groups_are_said_to_be_groups(self):
+        path = commgram.make(os.path.join(self.place.dir, 'groups.hrec'), 'halo', 4, 5, 6)
+        with commgram.Replay(self.place, path, '--most-ranks', '64'):
+            printed = self.place.holter('commgram', '--phases', 1).finish()
+        self.assertIn('a rank in this table is a group: 0 stands for ranks 0-1\n', printed.out, printed)
+
     def test_colours_and_heights_are_those_of_the_job_wherever_the_picture_begins(self):
         with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
             whole = replay.picture('--phases', 18, '--communities', 6)

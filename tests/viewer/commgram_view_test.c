@@ -212,6 +212,15 @@ static void of_groups_of_ranks_all_are_named_and_the_first_ones_asked_for(void *
     assert_int_equal(facts, 1);
 }
 
+static void of_groups_of_ranks_those_of_listed_ranks_are_named(void **state)
+{
+    struct fixture *f = *state;
+    f->model->group = 4;
+    ui_open(&f->desk.ui, f->model, 0, 0, "5-6,10");
+    show(f);
+    assert_true(says(f, "only messages from or to ranks 4-11"));
+}
+
 static void collectives_are_switched_off(void **state)
 {
     struct fixture *f = *state;
@@ -643,6 +652,7 @@ int main(void)
         TEST(the_scene_shows_phases_bars_and_ribbons),
         TEST(badges_say_what_is_not_shown_one_by_one),
         TEST(of_groups_of_ranks_all_are_named_and_the_first_ones_asked_for),
+        TEST(of_groups_of_ranks_those_of_listed_ranks_are_named),
         TEST(collectives_are_switched_off),
         TEST(without_a_picture_it_says_why),
         TEST(a_window_without_capacity_for_it_reports_that),

@@ -73,6 +73,8 @@ int picture_create(struct picture **out, const struct picture_source *source,
     }
     p->ask = *ask;
     *ask = (struct picture_ask){0};
+    for (size_t i = 0; i < p->ask.only_count; i++) /* a group has the number of its first rank */
+        p->ask.only[i] = p->ask.only[i] >> source->group_shift << source->group_shift;
     snprintf(p->job, sizeof(p->job), "%s", source->job);
     int code = picture_begin(p, source, cache);
     if (code != 0) {

@@ -31,7 +31,8 @@ char *commgram_format_asked(const struct model *m, const char *ranks, char *out,
         return out;
     rank_runs_begin(&runs, out, capacity, "\xe2\x80\xa6");
     for (size_t i = 0; i < count; i++)
-        rank_runs_add_row(&runs, list[i], m->group, m->world);
+        if (i == 0 || model_row_of(m, list[i]) != model_row_of(m, list[i - 1]))
+            rank_runs_add_row(&runs, model_row_of(m, list[i]), m->group, m->world);
     rank_runs_end(&runs);
     free(list);
     return out;

@@ -92,6 +92,7 @@ static void publish(void *user, const char *job, enum wire_type type, const void
 /* ---- a job: two ranks on each node ------------------------------------------------- */
 
 static uint64_t seq[NODES];
+static uint64_t most_ranks; /* larger jobs are kept by groups of ranks; 0: none is */
 
 static struct job *make_job(int modelled)
 {
@@ -99,6 +100,7 @@ static struct job *make_job(int modelled)
                                   .grace_ns = 250 * MS,
                                   .lost_ns = 30 * S,
                                   .most_pairs = 1000,
+                                  .most_ranks = most_ranks,
                                   .modelled = modelled};
     struct job_output output = {&told, wanted, publish, NULL};
     struct job *job;
@@ -676,10 +678,11 @@ static void a_span_is_cut_into_the_phases_asked_for(void **state)
     job_destroy(job);
 }
 
-/* Names of the bars of a column, and its height. */
+/* Names of the bars of a column, its messages and its height. */
 struct drawn {
     uint64_t names[RANKS];
     size_t bars;
+    uint64_t messages;
     double height;
     unsigned column;
 };
@@ -691,6 +694,7 @@ static int note_column(void *user, const struct wire_commgram *message)
         if (message->bars[i].column == d->column)
             d->names[d->bars++] = message->bars[i].community;
     }
+    d->messages = message->columns[d->column].messages;
     d->height = message->columns[d->column].height;
     return 0;
 }
@@ -733,6 +737,20 @@ static void a_picture_of_a_part_has_the_colours_and_heights_of_the_whole(void **
         assert_memory_equal(alone.names, whole.names, whole.bars * sizeof(whole.names[0]));
         assert_true(alone.height == whole.height);
     }
+    job_destroy(job);
+}
+
+static void a_picture_of_one_rank_of_a_group_has_the_messages_of_the_group(void **state)
+{
+    (void)state;
+    most_ranks = 4;
+    struct job *job = make_job(1);
+    most_ranks = 0;
+    run(job, FIRST, "A    ");
+    end_job(job);
+    struct drawn first = draw(job, "phases=1 ranks=2", 0);
+    assert_true(first.messages > 0);
+    assert_int_equal(draw(job, "phases=1 ranks=3", 0).messages, first.messages);
     job_destroy(job);
 }
 
@@ -880,6 +898,7 @@ int main(void)
         cmocka_unit_test(phases_that_are_recorded_are_not_reported_again),
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
         cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
+        cmocka_unit_test(a_picture_of_one_rank_of_a_group_has_the_messages_of_the_group),
         cmocka_unit_test(a_phase_of_very_many_edges_is_looked_at_when_it_is_closed),
         cmocka_unit_test(phases_may_go_while_they_are_looked_at),
     };
