@@ -294,7 +294,7 @@ int diff_read(struct diff *out, const char *const paths[2], const struct diff_op
         code = diff_compare_all(&c, cursors);
         if (code != 0)
             snprintf(why, capacity, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
-                     holter_strerror(code));
+                     recording_scan_error(code));
     }
     recording_cursor_close(cursors[0]);
     recording_cursor_close(cursors[1]);

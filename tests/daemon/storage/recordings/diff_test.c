@@ -62,6 +62,15 @@ static void the_same_is_equal(void **state)
     assert_string_equal(diff.job, "job.0");
 }
 
+static void of_damaged_messages_the_way_to_copy_the_others_is_named(void **state)
+{
+    (void)state;
+    made(b, "job.0", 10, 20); /* a second block */
+    made_ask(b, "UPDATE block SET data = x'00' WHERE first = (SELECT max(first) FROM block)");
+    assert_int_equal(compare(0), -HOLTER_ECORRUPT);
+    assert_non_null(strstr(why, "`holter cut`"));
+}
+
 static void a_changed_value_is_reported_with_its_key(void **state)
 {
     (void)state;
@@ -233,6 +242,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_two, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(the_same_is_equal),
+        TEST(of_damaged_messages_the_way_to_copy_the_others_is_named),
         TEST(a_changed_value_is_reported_with_its_key),
         TEST(integers_are_compared_to_the_last_digit),
         TEST(rows_of_one_alone_are_counted_and_a_few_are_listed),
