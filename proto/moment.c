@@ -4,7 +4,6 @@
 #include "holter/error.h"
 #include "proto/quantity.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -241,9 +240,9 @@ int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t 
         return code;
     if (code != 0 || at < begin_ns || at > end_ns) {
         snprintf(why, capacity,
-                 "%.*s is outside the recording, which is %.3f s long, from %" PRIu64 " to %" PRIu64
-                 " ns since 1970",
-                 (int)MOMENT_BYTES, text, (double)(end_ns - begin_ns) * 1e-9, begin_ns, end_ns);
+                 "%.*s is outside the recording, which is %.3f s long, from %s to %s UTC",
+                 (int)MOMENT_BYTES, text, (double)(end_ns - begin_ns) * 1e-9,
+                 quantity_clock(begin_ns).text, quantity_clock(end_ns).text);
         return -HOLTER_ERANGE;
     }
     *out = at;
