@@ -147,6 +147,12 @@ class Files(unittest.TestCase):
             self.assertEqual(first['hop-bytes'][1], again['hop-bytes'][0])
             self.assertLessEqual(again[measure][1], again[measure][0])
 
+    def test_a_bound_of_nothing_is_a_bound(self):
+        pairs = self.write('pairs.txt', '0 1 5\n1 0 5\n')
+        rows = self.table(pairs, '--topology', 'torus:2', '--ranks-per-node', 2, '--objective', 'inter-node')
+        self.assertEqual((0, 0, 0, True), rows['inter-node-bytes'])
+        self.assertIsNone(rows['hop-bytes'][2])
+
     def test_number_of_threads_does_not_matter_where_several_trials_find_an_optimum(self):
         """Mappings whose fullest link carries equally little differ in hop-bytes."""
         others = [rank for rank in range(25) if rank not in (0, 7, 11, 13, 18)]

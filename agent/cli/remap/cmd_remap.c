@@ -146,13 +146,14 @@ static int write_mapping(const struct remapping *m, const uint32_t *seats, const
 
 /* ---- the table ----------------------------------------------------------- */
 
+/* @param bound  below 0: none */
 static void print_row(FILE *out, const char *name, double before, double after, double bound,
                       const char *remark)
 {
     char gain[32] = "-", least[40] = "-";
     if (before > 0)
         snprintf(gain, sizeof gain, "%.2f %%", 100 * (before - after) / before);
-    if (bound > 0)
+    if (bound >= 0)
         snprintf(least, sizeof least, "%.0f", bound);
     fprintf(out, "%-20s %20.0f %20.0f %9s %20s%s%s\n", name, before, after, gain, least,
             remark[0] ? "  " : "", remark);
@@ -205,7 +206,7 @@ static void cmd_remap_print_table(FILE *out, const struct remapping *m)
     fprintf(out, "%-20s %20s %20s %9s %20s\n", "measure", "before", "after", "gain", "bound");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_row(out, rows[i].name, rows[i].before, rows[i].after,
-                  rows[i].is_objective ? bound : 0, rows[i].is_objective ? remark : "");
+                  rows[i].is_objective ? bound : -1, rows[i].is_objective ? remark : "");
     print_work(out, m);
 }
 
