@@ -1850,6 +1850,11 @@ static void latency_of_ranks_says_of_how_much_time_it_was_received(void **state)
     assert_non_null(find_text(
         &d.scene, quantity_print("Latency: of %s, as far as it was received.", second.text).text));
     assert_non_null(find_text(&d.scene, quantity_print("latency of %s", second.text).text));
+    /* of sums since the start the visible second is not all */
+    d.ui.time.span_ns = 1000000000;
+    d.ui.time.range = RANGE_START;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, quantity_print("latency of %s", second.text).text));
     desk_close(&d);
     model_destroy(m);
 }

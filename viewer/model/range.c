@@ -328,6 +328,8 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
     r->calls_kind = range_kind_of(r, m, &m->calls.history, r->calls_busy);
     r->callers_kind = range_kind_of(r, m, &m->callers.history, r->calls_busy);
     r->coarsest = 1;
+    if (r->kind == RANGE_START) /* the figures, and latency with them, are those of all windows */
+        range_count_busy(r, m, 0, UINT64_MAX);
     if (range_sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 ||
         order_pairs(r, PAIR_MESSAGES) < 0 || order_pairs(r, PAIR_BYTES) < 0)
         return -ENOMEM;
