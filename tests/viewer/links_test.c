@@ -1249,13 +1249,15 @@ static void a_job_by_groups_of_ranks_has_the_links_and_routes_of_its_nodes(void 
     ui_select(&b->desk.ui, (struct selection){SELECT_LINK, b->net.hot, 0});
     lay_out(b);
     SEEN("largest routes in the newest window");
-    int listed = 0;
+    int listed = 0, groups = 0;
     for (size_t i = 0; i < b->desk.scene.item_count; i++) {
         const struct scene_item *item = &b->desk.scene.items[i];
         if (item->kind == SCENE_TEXT && item->style == TEXT_SMALL)
             listed += !strcmp(scene_whole_text(&b->desk.scene, item), name);
+        groups += !strcmp(scene_text_of(&b->desk.scene, item), "groups");
     }
     assert_int_equal(listed, 1); /* by its nodes, as in the list */
+    assert_int_equal(groups, 1); /* of ranks, whose messages pass it */
     click(b, HIT_ROUTE, network_seat(&b->model->network, (uint32_t)r[0].source));
     assert_int_equal(b->desk.ui.selection.kind, SELECT_ROUTE);
     press_key(b, KEY_ESCAPE);

@@ -1,5 +1,6 @@
 /* Network part of the context column. */
 
+#include "daemon/analysis/tables/rank_list.h"
 #include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
@@ -89,24 +90,19 @@ static uint32_t context_count_marked_ranks(const struct flows *f)
     return n;
 }
 
-/* Marked ranks: "8: 0, 2, 5-7" if the list fits in a line, else their number. */
-static char *context_format_marked(const struct flows *f, char *out, size_t room)
+/* Marked ranks, or groups of them: "4: 0,2,5-6" if the list fits in a line, else their number. */
+static char *context_format_marked(const struct stage *s, char *out, size_t room)
 {
+    const struct flows *f = &s->range->flows;
+    char list[NAMED];
+    struct rank_runs runs;
+    rank_runs_begin(&runs, list, sizeof list, "");
+    for (uint32_t r = 0; r < f->rank_count; r++)
+        if (f->rank_marks[r] & FLOW_SELECTED)
+            rank_runs_add_row(&runs, r, s->model->group, s->model->world);
     snprintf(out, room, "%s", quantity_grouped(context_count_marked_ranks(f)).text);
-    const size_t count = strlen(out);
-    for (uint32_t r = 0; r < f->rank_count; r++) {
-        uint32_t last = r;
-        if (!(f->rank_marks[r] & FLOW_SELECTED))
-            continue;
-        while (last + 1 < f->rank_count && (f->rank_marks[last + 1] & FLOW_SELECTED))
-            last++;
-        text_append(out, room, last > r ? "%s%u-%u" : "%s%u", out[count] ? ", " : ": ", r, last);
-        r = last;
-        if (strlen(out) >= NAMED)
-            break;
-    }
-    if (strlen(out) > NAMED)
-        out[count] = 0;
+    if (rank_runs_end(&runs) && list[0])
+        text_append(out, room, ": %s", list);
     return out;
 }
 
@@ -179,7 +175,8 @@ static void context_add_link_facts(const struct stage *s, struct box *at, uint32
                  isnan(figures.latency) ? "not known" : "%s the reference",
                  format_ratio(figures.latency).text);
     context_fact(s, at, "routes", "%s", quantity_grouped(f->selected_routes).text);
-    context_fact(s, at, "ranks", "%s", context_format_marked(f, text, sizeof text));
+    context_fact(s, at, s->model->group > 1 ? "groups" : "ranks", "%s",
+                 context_format_marked(s, text, sizeof text));
     if (row)
         context_fact(s, at, "measured", isnan(row->ratio) ? "%s" : "%s, %s the model",
                      format_si((double)row->measured, row->unit ? "packets" : "B").text,
