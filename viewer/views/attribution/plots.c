@@ -277,15 +277,17 @@ void attribution_add_pattern(struct stage *s, const struct attribution_drawing *
 {
     const struct balance *b = &d->balance[NOW];
     struct attribution_plot p = {.stage = s, .drawing = d};
-    char what[240] = "load balance LB of ranks";
+    const char *rows = s->model->group > 1 ? "groups" : "ranks";
+    char what[280] = "load balance LB of ranks";
     if (b->communicating)
         snprintf(what, sizeof what,
-                 "load balance LB: messages of a rank against the mean; ranks differ by %s%s%s\n"
-                 "ranks differ by %s",
+                 "load balance LB: messages of a %s against the mean; %s differ by %s%s%s\n"
+                 "%s differ by %s",
+                 s->model->group > 1 ? "group of ranks" : "rank", rows,
                  format_share(b->spread).text, isnan(d->balance[BEFORE].spread) ? "" : ", before ",
                  isnan(d->balance[BEFORE].spread) ? ""
                                                   : format_share(d->balance[BEFORE].spread).text,
-                 format_share(b->spread).text);
+                 rows, format_share(b->spread).text);
     const char *unknown =
         !s->model->rank_history.count ? "No figures of single ranks were received yet."
         : !b->communicating           ? "No rank sent or received a message in this time."

@@ -187,7 +187,8 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
         snprintf(what, sizeof what, "share of time, each row the mean of %s ranks",
                  quantity_grouped(r.per_row).text);
     else
-        snprintf(what, sizeof what, "share of time, rank by rank");
+        snprintf(what, sizeof what, "share of time, %s",
+                 s->model->group > 1 ? piece_grouping(s->model).text : "rank by rank");
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 24 - used, "Waiting", what);
     if (!shown) {
         piece_empty(s, plot, "No figures of single ranks yet", NULL);
