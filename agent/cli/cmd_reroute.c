@@ -317,17 +317,19 @@ static void cmd_reroute_print_json(const struct rerouting *r)
         json_put_text(stdout, "{", "source", cmd_reroute_name_of(r, r->chosen[i].source, name));
         json_put_text(stdout, ",", "destination",
                       cmd_reroute_name_of(r, r->chosen[i].destination, name));
-        printf(",\"bytes\":%" PRIu64 ",\"better\":%d,\"length\":%" PRIu32
-               ",\"length_after\":%" PRIu32 ",\"heaviest\":%" PRIu64 ",\"heaviest_after\":%" PRIu64
-               ",\"path\":[",
-               r->chosen[i].bytes, b->better != 0, b->length, b->length_after, b->heaviest,
-               b->heaviest_after);
+        json_put_count(stdout, ",", "bytes", r->chosen[i].bytes);
+        printf(",\"better\":%d,\"length\":%" PRIu32 ",\"length_after\":%" PRIu32, b->better != 0,
+               b->length, b->length_after);
+        json_put_count(stdout, ",", "heaviest", b->heaviest);
+        json_put_count(stdout, ",", "heaviest_after", b->heaviest_after);
+        fputs(",\"path\":[", stdout);
         cmd_reroute_put_path(r, stdout, i, ",", false, json_text);
         puts("]}");
     }
-    printf("{\"routes\":%zu,\"better\":%zu,\"max_link\":%" PRIu64 ",\"max_link_after\":%" PRIu64
-           ",\"length\":%" PRIu64 ",\"length_after\":%" PRIu64 "}\n",
-           r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
+    printf("{\"routes\":%zu,\"better\":%zu", r->count, t.better);
+    json_put_count(stdout, ",", "max_link", t.heaviest);
+    json_put_count(stdout, ",", "max_link_after", t.heaviest_after);
+    printf(",\"length\":%" PRIu64 ",\"length_after\":%" PRIu64 "}\n", t.length, t.length_after);
 }
 
 /* Write the better routes, and the given routes that are unchanged. Hosts have their names in the

@@ -147,6 +147,13 @@ class Files(unittest.TestCase):
             self.assertEqual(first['hop-bytes'][1], again['hop-bytes'][0])
             self.assertLessEqual(again[measure][1], again[measure][0])
 
+    def test_bytes_of_routes_above_2_to_the_53_are_texts_as_well(self):
+        pairs = self.write('pairs.txt', '0 1 9007199254740994\n1 0 5\n')
+        out = self.holter('reroute', pairs, '--topology', 'torus:4', '-f', 'json').out
+        route, *_, totals = map(json.loads, out.splitlines())
+        self.assertEqual('9007199254740994', route['bytes_text'])
+        self.assertEqual('9007199254740994', totals['max_link_text'])
+
     def test_a_bound_of_nothing_is_a_bound(self):
         pairs = self.write('pairs.txt', '0 1 5\n1 0 5\n')
         rows = self.table(pairs, '--topology', 'torus:2', '--ranks-per-node', 2, '--objective', 'inter-node')
