@@ -355,7 +355,7 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
         return -HOLTER_EDENIED;
     }
     if (message.type == WIRE_TYPE_RANKS &&
-        jobs_resume_is_followed(fleet->jobs, job->id, entry->instance, &message.ranks) &&
+        jobs_resume_is_followed(fleet->jobs, entry->instance, &message.ranks, entry->time_ns) &&
         (code = worker_follow(fleet, job, fault)) != 0)
         return code;
     if (zmq_msg_init_size(&bytes, entry->length) != 0)

@@ -466,11 +466,14 @@ const char *job_host(const struct job *job, uint64_t instance)
 }
 
 int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks,
-                       int streamed)
+                       uint64_t received_ns)
 {
-    const int runs =
-        job->info.state == JOB_RUNNING && !(streamed && job_nodes_all_final(&job->nodes));
-    if (runs || job_has_accepted(job, instance, ranks->seq))
+    const struct job_nodes *nodes = &job->nodes;
+    const int is_over =
+        job->info.state != JOB_RUNNING ||
+        (received_ns != 0 && (job_nodes_all_left(nodes) ||
+                              received_ns > nodes->last_message_ns + job->options.lost_ns));
+    if (!is_over || job_has_accepted(job, instance, ranks->seq))
         return 0;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         const struct job_place *place = job_places_find(&job->places, ranks->members[i].rank);

@@ -227,10 +227,11 @@ void job_describe(const struct job *job, struct wire_job_row *out);
 void job_labels(const struct job *job, const struct wire_alert *alert, struct alert_labels *out);
 
 /** Are these ranks those of another job, to which the id of this one was given after its end?
- *  @param streamed  its end is not noted while it is read again: it counts as ended when all its
- *                   agents have reported their last windows */
+ *  @param received_ns  of a streamed job, whose end is not noted while it is read again: when the
+ *                      ranks were received, else 0. It counts as ended when all its agents have
+ *                      reported their last windows or left, and as lost after a long silence. */
 int job_is_followed_by(const struct job *job, uint64_t instance, const struct wire_ranks *ranks,
-                       int streamed);
+                       uint64_t received_ns);
 
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);

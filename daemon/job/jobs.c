@@ -684,11 +684,11 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     job_end_resuming(entry->job);
 }
 
-int jobs_resume_is_followed(struct jobs *jobs, const char *id, uint64_t instance,
-                            const struct wire_ranks *ranks)
+int jobs_resume_is_followed(struct jobs *jobs, uint64_t instance, const struct wire_ranks *ranks,
+                            uint64_t received_ns)
 {
-    const struct entry *entry = jobs_find_streamed(jobs, id);
-    return entry != NULL && job_is_followed_by(entry->job, instance, ranks, 1);
+    const struct entry *entry = jobs_find_streamed(jobs, ranks->job);
+    return entry != NULL && job_is_followed_by(entry->job, instance, ranks, received_ns);
 }
 
 int jobs_resume_follow(struct jobs *jobs, const char *id, struct job_fault *fault)

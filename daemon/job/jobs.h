@@ -134,9 +134,10 @@ void jobs_resume_alert(struct jobs *jobs, const struct wire_alert *alert);
  *  @param received_ns  when the first daemon received it */
 int jobs_resume_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                        zmq_msg_t *bytes, uint64_t received_ns, struct job_fault *fault);
-/** Are these ranks those of another job, to which the id was given again? */
-int jobs_resume_is_followed(struct jobs *jobs, const char *id, uint64_t instance,
-                            const struct wire_ranks *ranks);
+/** Are these ranks those of another job, to which the id was given again?
+ *  @param received_ns  as of jobs_resume_ingest() */
+int jobs_resume_is_followed(struct jobs *jobs, uint64_t instance, const struct wire_ranks *ranks,
+                            uint64_t received_ns);
 /** Drop the job, and begin to resume the one that has its id now. @return as jobs_resume_begin() */
 int jobs_resume_follow(struct jobs *jobs, const char *id, struct job_fault *fault);
 /** A daemon before this one closed this window here. */

@@ -670,6 +670,26 @@ static void a_job_that_ended_is_told_from_the_next_one_also_when_both_are_read_a
     stop_daemon(second);
 }
 
+/* Its node died: no last window tells that it is over, as no message came for long. */
+static void
+a_job_that_was_lost_is_told_from_the_next_one_also_when_both_are_read_again(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    first->options.checkpoint_ns = 3600 * S;
+    read_job(first, 100, 1, 10, 0);
+    stop_daemon(first);
+    newest = 6;
+    struct fleet *second = start_daemon();
+    second->options.checkpoint_ns = 3600 * S;
+    read_job(second, 100, 1, 10, 0);
+    read_job(second, 200, 3, 60, 0);
+    check_second_job(second, 60);
+    read_job(second, 200, 5, 65, 0); /* it goes on */
+    check_second_job(second, 60);
+    stop_daemon(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -677,6 +697,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_job_that_ended_is_told_from_the_next_one_also_when_both_are_read_again, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_job_that_was_lost_is_told_from_the_next_one_also_when_both_are_read_again, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(where_users_have_keys_a_job_remains_that_of_its_first_user,
                                         set_up, tear_down),
