@@ -261,6 +261,16 @@ static const char *daemon_find_owner(void *user, const char *job_id)
     return job == NULL ? NULL : job_user(job);
 }
 
+/* The id of a job that is over may be that of another user's job from the next report on ranks on:
+ * see jobs_ingest(). A fleet reads it later than messages after it come. */
+static const char *daemon_find_reporting_user(void *user, const char *job_id, enum wire_type type)
+{
+    const struct daemon *d = user;
+    const struct job *job = d->jobs == NULL ? NULL : jobs_find(d->jobs, job_id);
+    const int may_follow = d->fleet != NULL || type == WIRE_TYPE_RANKS;
+    return job == NULL || (may_follow && job_state(job) != JOB_RUNNING) ? NULL : job_user(job);
+}
+
 static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *callbacks, char *why,
                                size_t capacity)
 {
@@ -313,7 +323,6 @@ static int daemon_start_fleet(struct daemon *d, char *why, size_t capacity)
                                           .keys = d->options.fleet_keys,
                                           .endpoint = endpoint,
                                           .instance = d->instance,
-                                          .users = d->server_options.users,
                                           .lease_ns = d->options.lease_ns,
                                           .checkpoint_ns = d->options.checkpoint_ns,
                                           .gather_ns = daemon_gather_ns(&d->options),
@@ -340,6 +349,7 @@ static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
                 .rules = &d->rules},
         .record = o->record,
         .most_bytes = o->maximum_record_bytes,
+        .users = d->server_options.users,
         .record_stopped = &d->record_stopped,
         .publisher =
             d->fleet != NULL ? fleet_publisher(d->fleet) : publisher_for_jobs(d->publisher),
@@ -463,7 +473,7 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
                                               daemon_on_agent_message,
                                               daemon_on_agent_left,
                                               daemon_on_request,
-                                              daemon_find_owner,
+                                              daemon_find_reporting_user,
                                               daemon_on_turn};
     int code = daemon_open_sockets(d, &callbacks, why, capacity);
     if (code != 0)

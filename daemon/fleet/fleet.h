@@ -24,7 +24,6 @@ struct fleet_options {
     const char *keys;     /**< directory; NULL: none, see struct fleet_nats_options */
     const char *endpoint; /**< where this daemon listens, for clients that look for it; copied */
     uint64_t instance;    /**< of this run of the daemon */
-    int users;            /**< there are keys of users: nobody reports into the job of another */
     uint64_t lease_ns;
     uint64_t checkpoint_ns;          /**< how often the state of a job is stored, at most */
     uint64_t gather_ns;              /**< a message of an agent is published after it, at most */

@@ -304,22 +304,6 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Is the message from an agent of the user who owns the job? The gateway knows only of jobs that it
- * holds itself whose they are. It has compared the user whom a report on ranks names with the
- * agent's key; other messages name none, and follow such a report. */
-static int worker_admits(const struct fleet *fleet, const struct worker_job *job, uint64_t instance,
-                         const struct wire_message *message)
-{
-    const struct job *known = fleet->options.users ? jobs_find(fleet->jobs, job->id) : NULL;
-    const char *owner = known == NULL ? "" : job_user(known);
-    if (owner[0] == '\0')
-        return 1;
-    if (message->type != WIRE_TYPE_RANKS)
-        return job_has_ranks_of(known, instance);
-    const char *named = message->ranks.user == NULL ? "" : message->ranks.user;
-    return named[0] == '\0' || strcmp(owner, named) == 0;
-}
-
 /* Schedulers give an id again, to a job that is requeued or to a later one: it is a job of its own,
  * as for a single daemon, and a take-over reads its messages only. */
 static int worker_follow(struct fleet *fleet, struct worker_job *job, struct job_fault *fault)
@@ -350,10 +334,6 @@ static int worker_ingest(struct fleet *fleet, struct worker_job *job,
     }
     if (job_message_seq(&message) == 0 || strcmp(job_message_job(&message), job->id) != 0)
         return -HOLTER_EDENIED;
-    if (!worker_admits(fleet, job, entry->instance, &message)) {
-        snprintf(fault->text, sizeof(fault->text), "the job is another user's than the agent's");
-        return -HOLTER_EDENIED;
-    }
     if (message.type == WIRE_TYPE_RANKS &&
         jobs_resume_is_followed(fleet->jobs, entry->instance, &message.ranks, entry->time_ns) &&
         (code = worker_follow(fleet, job, fault)) != 0)

@@ -375,6 +375,27 @@ static void jobs_record_message(struct jobs *jobs, struct job *job, const struct
         recorder_queue_message(jobs->recorder, job_id(job), head, bytes);
 }
 
+/* Is the message from an agent of the user who owns the job? Who received it has compared the user
+ * whom a report on ranks names with the agent's key. Other messages name none, and follow such a
+ * report; a single daemon has refused those of other users. */
+static int jobs_admit(const struct jobs *jobs, const struct job *job, uint64_t instance,
+                      const struct wire_message *message, struct job_fault *fault)
+{
+    const char *owner = jobs->options.users ? job_user(job) : "";
+    if (owner[0] == '\0')
+        return 0;
+    if (message->type != WIRE_TYPE_RANKS) {
+        if (!jobs_find_entry(jobs, job_id(job))->streamed || job_has_ranks_of(job, instance))
+            return 0;
+    } else {
+        const char *named = message->ranks.user == NULL ? "" : message->ranks.user;
+        if (named[0] == '\0' || strcmp(owner, named) == 0)
+            return 0;
+    }
+    snprintf(fault->text, sizeof(fault->text), "the job is another user's than the agent's");
+    return -HOLTER_EDENIED;
+}
+
 int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
                 zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
 {
@@ -387,6 +408,7 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
     int code = jobs_find_or_add(jobs, message, instance, &job, fault);
+    code = code != 0 ? code : jobs_admit(jobs, job, instance, message, fault);
     if (code != 0)
         return code;
     if (job_has_accepted(job, instance, head.seq)) {

@@ -28,6 +28,7 @@ struct jobs_options {
     struct job_options job;
     const char *record;  /**< directory; NULL: nothing is recorded */
     uint64_t most_bytes; /**< of a job's recording; 0: no limit */
+    int users;           /**< there are keys of users: nobody reports into the job of another */
     int *record_stopped; /**< set to 1 when a recording stops before its end; may be NULL */
     struct jobs_publisher publisher;
     struct sinks *sinks; /**< borrowed; NULL: alerts are only published; a fleet has its own way */

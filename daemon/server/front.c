@@ -298,7 +298,7 @@ static int front_check_owner(const struct front *f, const struct peer *peer,
                                                           : message->captured.job;
     if (!f->options->users)
         return 0;
-    const char *owner = f->callbacks.owner(f->callbacks.user, job);
+    const char *owner = f->callbacks.owner(f->callbacks.user, job, message->type);
     const char *named = ranks && message->ranks.user != NULL ? message->ranks.user : "";
     const char *user = peer->user[0] != '\0' ? peer->user : named;
     if ((owner == NULL || owner[0] == '\0' || user[0] == '\0' || strcmp(owner, user) == 0) &&

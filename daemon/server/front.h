@@ -32,8 +32,9 @@ struct front_callbacks {
     void (*left)(void *user, uint64_t instance, const struct wire_bye *bye);
     /** A client's request, to be answered with front_send() and ended with a REPLY. */
     void (*request)(void *user, struct peer *peer, const struct wire_request *request);
-    /** User of a job; NULL or "": not known. May be NULL, if options->users is 0. */
-    const char *(*owner)(void *user, const char *job);
+    /** User whose agents alone may send a message of this type about a job; NULL or "": not known,
+     * or ingest() decides. May be NULL, if options->users is 0. */
+    const char *(*owner)(void *user, const char *job, enum wire_type type);
     /** A batch of messages was read. @param watermark_ns  see front_watermark() */
     void (*turn)(void *user, uint64_t watermark_ns, uint64_t now_ns);
 };

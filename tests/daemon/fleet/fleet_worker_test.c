@@ -90,6 +90,7 @@ void fleet_link_set_running(struct fleet_link *link, const char *job, int runnin
 }
 
 static unsigned rejections_expected;
+static int users; /* have keys */
 
 void fleet_reject(struct fleet *fleet, const char *job, const char *why)
 {
@@ -153,6 +154,7 @@ static struct fleet *start_daemon(void)
     struct fleet *fleet = calloc(1, sizeof(*fleet));
     const struct jobs_options options = {
         .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
+        .users = users,
         .publisher = {fleet, wants, publish, forget},
         .kept = on_kept};
     char why[200];
@@ -208,6 +210,7 @@ static int set_up(void **state)
     (void)state;
     queued = restored = forgotten = saved = 0;
     holds = known_running = 1;
+    users = 0;
     newest = packing_ns = 0;
     return 0;
 }
@@ -584,9 +587,8 @@ static void where_users_have_keys_a_job_remains_that_of_its_first_user(void **st
 {
     struct agent_words words;
     (void)state;
-    for (int users = 0; users <= 1; users++) {
+    for (users = 0; users <= 1; users++) {
         struct fleet *fleet = start_daemon();
-        fleet->options.users = users;
         fleet->options.checkpoint_ns = 3600 * S;
         rejections_expected = (unsigned)users;
         struct wire_ranks ranks = agent_words_ranks(&words, JOB, 0, 1, 2, 1);
@@ -624,6 +626,7 @@ static void read_job(struct fleet *fleet, uint64_t pid, uint64_t seq, uint64_t w
                                        .ranks = &row,
                                        .ranks_count = 1};
     words.members[0].pid = pid;
+    ranks.user = "ann";
     read_message(fleet, WIRE_TYPE_RANKS, &ranks, window * S);
     read_message(fleet, WIRE_TYPE_WINDOW, &report, (window + 1) * S);
     publish_windows(fleet, (window + 2) * S);
@@ -670,6 +673,22 @@ static void a_job_that_ended_is_told_from_the_next_one_also_when_both_are_read_a
     stop_daemon(second);
 }
 
+static void the_id_of_a_job_that_has_ended_may_go_to_another_user(void **state)
+{
+    struct agent_words words;
+    (void)state;
+    users = 1;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    read_job(fleet, 100, 1, 10, 1);
+    struct wire_ranks ranks = agent_words_ranks(&words, JOB, 0, 1, 1, 3);
+    ranks.user = "bob";
+    words.members[0].pid = 200;
+    read_message(fleet, WIRE_TYPE_RANKS, &ranks, 20 * S);
+    assert_string_equal(job_user(jobs_find(fleet->jobs, JOB)), "bob");
+    stop_daemon(fleet);
+}
+
 /* Its node died: no last window tells that it is over, as no message came for long. */
 static void
 a_job_that_was_lost_is_told_from_the_next_one_also_when_both_are_read_again(void **state)
@@ -701,6 +720,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_job_that_was_lost_is_told_from_the_next_one_also_when_both_are_read_again, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(the_id_of_a_job_that_has_ended_may_go_to_another_user,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_users_have_keys_a_job_remains_that_of_its_first_user,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_alert_is_delivered_when_the_journal_with_it_is_stored,

@@ -108,10 +108,13 @@ static void run_job(struct jobs *jobs, unsigned number)
     end_job(jobs, number, 100 + number);
 }
 
+static int users; /* have keys */
+
 static struct jobs *create_jobs(uint64_t lost_ns)
 {
     const struct jobs_options options = {
         .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = lost_ns, .most_pairs = 100},
+        .users = users,
         .publisher = {NULL, wants, publish, forget},
         .kept = on_kept};
     struct jobs *jobs;
@@ -245,6 +248,44 @@ static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_ag
     give(jobs, 1, &ranks, 110 * S);
     assert_int_not_equal(jobs_number(jobs, "job.0"), number);
     assert_int_equal(job_count_closed(jobs_find(jobs, "job.0")), 0);
+    jobs_destroy(jobs, 1000 * S);
+}
+
+static int report_ranks_of(struct jobs *jobs, const char *user, uint64_t pid, uint64_t instance)
+{
+    const struct wire_member_row member = {.rank = 0, .pid = pid, .placement = ""};
+    const struct wire_message ranks = {.type = WIRE_TYPE_RANKS,
+                                       .ranks = {.seq = 1,
+                                                 .job = "job.0",
+                                                 .world = 1,
+                                                 .app = "/bin/app",
+                                                 .mpi = "MPI",
+                                                 .host = "n0",
+                                                 .user = user,
+                                                 .members = &member,
+                                                 .members_count = 1}};
+    struct job_fault fault;
+    zmq_msg_t bytes;
+    assert_int_equal(zmq_msg_init_size(&bytes, 8), 0);
+    int code = jobs_ingest(jobs, instance, &ranks, &bytes, 100 * S, &fault);
+    zmq_msg_close(&bytes);
+    return code;
+}
+
+static void the_id_of_a_job_that_has_ended_is_free_for_a_job_of_another_user_only(void **state)
+{
+    (void)state;
+    users = 1;
+    struct jobs *jobs = create_jobs(30 * S);
+    users = 0;
+    assert_int_equal(report_ranks_of(jobs, "ann", 1, 1), 0);
+    assert_int_equal(report_ranks_of(jobs, "bob", 2, 2), -HOLTER_EDENIED);
+    end_job(jobs, 0, 100);
+    assert_int_equal(report_ranks_of(jobs, "bob", 1, 2), -HOLTER_EDENIED); /* into ann's job */
+    assert_string_equal(job_user(jobs_find(jobs, "job.0")), "ann");
+    assert_int_equal(report_ranks_of(jobs, "bob", 2, 2), 0);
+    assert_string_equal(job_user(jobs_find(jobs, "job.0")), "bob");
+    assert_int_equal(report_ranks_of(jobs, "ann", 1, 1), -HOLTER_EDENIED);
     jobs_destroy(jobs, 1000 * S);
 }
 
@@ -519,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
+        cmocka_unit_test(the_id_of_a_job_that_has_ended_is_free_for_a_job_of_another_user_only),
         cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_is_another_job),
         cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_agent),
         cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
