@@ -660,9 +660,9 @@ int main(int argc, char **argv)
         daemon_options_fill_replay(&d.options, &replay_options);
         return replay_serve(&replay_options, &d.rules);
     }
+    daemon_options_fill_server(&d.options, &d.server_options);
     if (d.options.export != NULL)
         return daemon_export(&d);
-    daemon_options_fill_server(&d.options, &d.server_options);
     timeline_init(&d.timeline);
     d.started_ns = timeline_now(&d.timeline);
     if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {

@@ -20,6 +20,7 @@ except ImportError:
     os.execve('/usr/bin/python3', ['/usr/bin/python3', *sys.argv], {**os.environ, 'HOLTER_PYTHON_TEST': '1'})
 
 import lab
+import recording
 from fleet import Fleet
 
 sys.path.insert(0, os.path.join(lab.BUILD, 'proto', 'python'))
@@ -220,6 +221,11 @@ class Users(unittest.TestCase):
         self.assertEqual(own, agents())
         self.assertEqual({str(BOB)}, set(self.jobs_of(0)))
         self.assertEqual({}, self.jobs_of(ANN))
+        exported = self.place.start(os.path.join(lab.BUILD, 'daemon', 'holterd'), '--fleet', fleet.url, '--keys', self.keys,
+                                    '--export', *self.jobs_of(BOB).values(), '--record', self.place.output).finish()
+        recorded = recording.Recording(exported.out.strip())
+        self.assertEqual([str(BOB)], [row['user'] for row in recorded.rows('job', 'rowid')], exported)
+        self.assertEqual(1, len({instance for instance, *_ in recorded.numbered_messages()}))
         gateway.kill(signal.SIGTERM)
         self.end(first, intruder)
 
