@@ -26,7 +26,7 @@ void gateway_init(struct gateway *gateway)
 static void gateway_job_destroy(struct gateway_job *job)
 {
     fleet_envelope_finish(&job->envelope);
-    key_table_finish(&job->agents);
+    commit_acks_clear(&job->agents);
     free(job);
 }
 
@@ -140,11 +140,12 @@ int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_messa
         return code;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct gateway_job *job = gateway_find_job(fleet, id, now_ns);
-    if (job == NULL || key_table_add(&job->agents, (struct key){.hi = instance}) == KEY_NONE)
+    if (job == NULL)
         return -ENOMEM;
     code = gateway_add(fleet, job, &entry);
     if (code != 0)
         return code;
+    commit_acks_add(&job->agents, instance, job_message_seq(message));
     commit_acks_add(&fleet->gateway.received, instance, job_message_seq(message));
     fleet->gateway.messages++;
     if (fleet->gateway.bytes > FLUSH_BYTES)
@@ -154,31 +155,54 @@ int fleet_ingest(struct fleet *fleet, uint64_t instance, const struct wire_messa
 
 uint64_t fleet_stored_seq(const struct fleet *fleet, uint64_t instance)
 {
-    const struct commit_acks *stored = &fleet->gateway.stored;
-    uint32_t at = key_table_find(&stored->agents, (struct key){.hi = instance});
-    return at == KEY_NONE ? 0 : stored->seqs[at];
+    return commit_acks_find(&fleet->gateway.stored, instance);
 }
 
-/* The worker learns of it in the order of the messages. An agent that has come from another gateway
- * and has sent nothing since is known here by the job that it names only. */
+/* The worker learns of it in the order of the messages.
+ *  @param seq  number of the agent's last message of the job */
+static void gateway_add_bye(struct fleet *fleet, struct gateway_job *job, uint64_t instance,
+                            uint64_t seq, uint64_t now_ns)
+{
+    const struct wire_bye bye = {.seq = seq, .job = job->id};
+    if (wire_encode(&fleet->buffer, WIRE_TYPE_BYE, &bye) != 0)
+        return;
+    const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};
+    gateway_add(fleet, job, &entry);
+}
+
+/* Of which jobs the missing messages are is not known: they count in each that has not ended, but
+ * the messages of other jobs do not. */
+static void gateway_on_bye_to_all(struct fleet *fleet, uint64_t instance, uint64_t seq,
+                                  uint64_t now_ns)
+{
+    const struct gateway *gateway = &fleet->gateway;
+    uint64_t last = 0;
+    for (size_t i = 0; i < gateway->job_count; i++) {
+        const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
+        last = of_job > last ? of_job : last;
+    }
+    for (size_t i = 0; i < gateway->job_count; i++) {
+        const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
+        if (of_job != 0)
+            gateway_add_bye(fleet, gateway->jobs[i], instance,
+                            of_job + (seq > last ? seq - last : 0), now_ns);
+    }
+}
+
+/* An agent that has come from another gateway and has sent nothing since is known here by the job
+ * that it names only. */
 void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_bye *bye,
                       uint64_t now_ns)
 {
-    const struct key key = {.hi = instance};
-    const char *id = bye->job != NULL && bye->job[0] != '\0' ? bye->job : NULL;
     struct job_fault fault;
-    struct gateway_job *named =
-        id != NULL && jobs_check_id(id, &fault) == 0 ? gateway_find_job(fleet, id, now_ns) : NULL;
-    if ((id != NULL && named == NULL) || wire_encode(&fleet->buffer, WIRE_TYPE_BYE, bye) != 0)
+    if (bye->job == NULL || bye->job[0] == '\0') {
+        gateway_on_bye_to_all(fleet, instance, bye->seq, now_ns);
         return;
-    const struct fleet_entry entry = {instance, now_ns, fleet->buffer.bytes, fleet->buffer.length};
-    if (named != NULL)
-        key_table_add(&named->agents, key);
-    for (size_t i = 0; i < fleet->gateway.job_count; i++) {
-        struct gateway_job *job = fleet->gateway.jobs[i];
-        if ((named == NULL || job == named) && key_table_find(&job->agents, key) != KEY_NONE)
-            gateway_add(fleet, job, &entry);
     }
+    struct gateway_job *job =
+        jobs_check_id(bye->job, &fault) == 0 ? gateway_find_job(fleet, bye->job, now_ns) : NULL;
+    if (job != NULL)
+        gateway_add_bye(fleet, job, instance, bye->seq, now_ns);
 }
 
 /* ---- publishing ---------------------------------------------------------------- */

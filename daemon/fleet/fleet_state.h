@@ -2,7 +2,6 @@
 #ifndef HOLTER_DAEMON_FLEET_FLEET_STATE_H
 #define HOLTER_DAEMON_FLEET_FLEET_STATE_H
 
-#include "daemon/analysis/tables/key_table.h"
 #include "daemon/fleet/fleet.h"
 #include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link.h"
@@ -12,7 +11,7 @@
 struct gateway_job {
     char id[NATS_JOB_BYTES];
     struct fleet_envelope envelope; /* not published yet */
-    struct key_table agents;        /* hi: instance */
+    struct commit_acks agents;      /* their newest messages of this job */
     uint64_t received_ns;           /* daemon time of its newest message */
     uint64_t noted_ns;              /* daemon time when the fleet was asked to hold it */
 };

@@ -2,7 +2,6 @@
  * acknowledged, and passes on what jobs publish. */
 #include "daemon/job/jobs.h"
 
-#include "daemon/analysis/tables/key_table.h"
 #include "daemon/job/job_accept.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
@@ -50,8 +49,7 @@ struct jobs {
 
 uint64_t jobs_last_recorded(const struct jobs *jobs, uint64_t instance)
 {
-    uint32_t at = key_table_find(&jobs->kept.agents, (struct key){.hi = instance});
-    return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
+    return commit_acks_find(&jobs->kept, instance);
 }
 
 static void jobs_on_recorded(void *user, uint64_t instance, uint64_t seq)

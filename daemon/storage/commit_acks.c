@@ -20,6 +20,12 @@ void commit_acks_keep(struct commit_acks *list, uint64_t instance, uint64_t seq)
         commit_acks_add(list, instance, seq);
 }
 
+uint64_t commit_acks_find(const struct commit_acks *list, uint64_t instance)
+{
+    const uint32_t at = key_table_find(&list->agents, (struct key){.hi = instance});
+    return at == KEY_NONE ? 0 : list->seqs[at];
+}
+
 void commit_acks_clear(struct commit_acks *list)
 {
     key_table_finish(&list->agents);

@@ -25,6 +25,9 @@ void commit_acks_add(struct commit_acks *list, uint64_t instance, uint64_t seq);
  * which does no harm. */
 void commit_acks_keep(struct commit_acks *list, uint64_t instance, uint64_t seq);
 
+/** @return the greatest number of an agent's messages; 0: none was added */
+uint64_t commit_acks_find(const struct commit_acks *list, uint64_t instance);
+
 /** Remove all agents and free the memory. */
 void commit_acks_clear(struct commit_acks *list);
 

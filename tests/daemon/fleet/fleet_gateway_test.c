@@ -17,6 +17,11 @@
 static char published_job[NATS_JOB_BYTES];
 static uint64_t published_instance;
 static enum wire_type published_type;
+static struct {
+    char job[NATS_JOB_BYTES];
+    uint64_t seq;
+} byes[4];
+static unsigned bye_count;
 static unsigned publications;
 
 int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, const char *job,
@@ -30,11 +35,16 @@ int fleet_link_publish(struct fleet_link *link, enum fleet_subject subject, cons
     (void)token;
     assert_int_equal(subject, FLEET_IN);
     assert_int_equal(fleet_reader_init(&reader, bytes, length), 0);
-    assert_int_equal(fleet_reader_next(&reader, &entry), 1);
-    assert_int_equal(wire_decode(&message, &arena, entry.bytes, entry.length, NULL), 0);
+    while (fleet_reader_next(&reader, &entry) == 1) {
+        assert_int_equal(wire_decode(&message, &arena, entry.bytes, entry.length, NULL), 0);
+        published_instance = entry.instance;
+        published_type = message.type;
+        if (message.type == WIRE_TYPE_BYE && bye_count < 4) {
+            snprintf(byes[bye_count].job, sizeof(byes[bye_count].job), "%s", job);
+            byes[bye_count++].seq = message.bye.seq;
+        }
+    }
     snprintf(published_job, sizeof(published_job), "%s", job);
-    published_instance = entry.instance;
-    published_type = message.type;
     publications++;
     wire_arena_finish(&arena);
     free(bytes);
@@ -84,7 +94,7 @@ static int set_up(void **state)
     struct fleet *fleet = calloc(1, sizeof(*fleet));
     gateway_init(&fleet->gateway);
     fleet->link = (struct fleet_link *)fleet; /* is not looked into */
-    publications = 0;
+    publications = bye_count = 0;
     *state = fleet;
     return 0;
 }
@@ -104,6 +114,21 @@ static void leave(struct fleet *fleet, uint64_t instance, const char *job, uint6
     fleet_agent_left(fleet, instance, &bye, now_ns);
 }
 
+static void ingest(struct fleet *fleet, const char *job, uint64_t seq, int expected)
+{
+    const struct wire_message message = {.type = WIRE_TYPE_RANKS,
+                                         .ranks = {.seq = seq, .job = job}};
+    struct wire_buffer buffer = {0};
+    struct job_fault fault = {""};
+    zmq_msg_t bytes;
+    assert_int_equal(wire_encode(&buffer, message.type, &message.ranks), 0);
+    zmq_msg_init_size(&bytes, buffer.length);
+    memcpy(zmq_msg_data(&bytes), buffer.bytes, buffer.length);
+    assert_int_equal(fleet_ingest(fleet, AGENT, &message, &bytes, HOUR_NS, &fault), expected);
+    zmq_msg_close(&bytes);
+    wire_buffer_finish(&buffer);
+}
+
 static void an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names(void **state)
 {
     struct fleet *fleet = *state;
@@ -118,14 +143,15 @@ static void an_agent_that_came_from_another_gateway_leaves_the_job_that_it_names
 static void an_agent_that_names_no_job_leaves_those_that_it_has_reported(void **state)
 {
     struct fleet *fleet = *state;
-    leave(fleet, AGENT + 1, "one.1", 1);
+    ingest(fleet, "one.1", 1, 0);
     gateway_flush(fleet, 1);
-    leave(fleet, AGENT, NULL, 2);
+    leave(fleet, AGENT + 1, NULL, 2);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 1);
-    leave(fleet, AGENT + 1, NULL, 3);
+    leave(fleet, AGENT, NULL, 3);
     gateway_flush(fleet, 1);
     assert_int_equal(publications, 2);
+    assert_int_equal(published_type, WIRE_TYPE_BYE);
 }
 
 static void a_job_of_a_forbidden_name_is_not_left(void **state)
@@ -136,26 +162,26 @@ static void a_job_of_a_forbidden_name_is_not_left(void **state)
     assert_int_equal(publications, 0);
 }
 
-static void ingest(struct fleet *fleet, const char *job, int expected)
-{
-    const struct wire_message message = {.type = WIRE_TYPE_RANKS, .ranks = {.seq = 1, .job = job}};
-    struct wire_buffer buffer = {0};
-    struct job_fault fault = {""};
-    zmq_msg_t bytes;
-    assert_int_equal(wire_encode(&buffer, message.type, &message.ranks), 0);
-    zmq_msg_init_size(&bytes, buffer.length);
-    memcpy(zmq_msg_data(&bytes), buffer.bytes, buffer.length);
-    assert_int_equal(fleet_ingest(fleet, AGENT, &message, &bytes, HOUR_NS, &fault), expected);
-    zmq_msg_close(&bytes);
-    wire_buffer_finish(&buffer);
-}
-
 /* Its recording would go on in that of another job. */
 static void a_job_that_is_named_as_a_part_of_a_recording_is_refused(void **state)
 {
     struct fleet *fleet = *state;
-    ingest(fleet, "one.part2", -HOLTER_ERANGE);
-    ingest(fleet, "one.part", 0);
+    ingest(fleet, "one.part2", 1, -HOLTER_ERANGE);
+    ingest(fleet, "one.part", 1, 0);
+}
+
+/* Its messages have numbers of their own over all jobs. */
+static void messages_of_other_jobs_do_not_count_as_missing_in_a_job_that_is_left(void **state)
+{
+    struct fleet *fleet = *state;
+    ingest(fleet, "one.1", 4, 0);
+    ingest(fleet, "two.1", 6, 0);
+    leave(fleet, AGENT, NULL, 1);
+    gateway_flush(fleet, 1);
+    assert_int_equal(bye_count, 2);
+    assert_string_equal(byes[0].job, "one.1");
+    assert_true(byes[0].seq == 5); /* message 7 is missing, of either */
+    assert_true(byes[1].seq == 7);
 }
 
 static void what_agents_sent_is_gathered_until_the_first_of_it_is_due(void **state)
@@ -237,6 +263,9 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             an_agent_that_names_no_job_leaves_those_that_it_has_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            messages_of_other_jobs_do_not_count_as_missing_in_a_job_that_is_left, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_named_as_a_part_of_a_recording_is_refused,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),
