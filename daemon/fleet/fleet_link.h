@@ -26,7 +26,7 @@ enum fleet_event_type {
                          of FLEET_ACQUIRED */
     FLEET_LOST,     /**< this daemon holds the job no longer */
     FLEET_CONTROL,  /**< an envelope to agents */
-    FLEET_REFUSED,  /**< the servers refuse this daemon's keys, for good */
+    FLEET_REFUSED,  /**< the servers refuse this daemon for good */
 };
 
 struct fleet_event {

@@ -104,13 +104,17 @@ static void nats_on_error(natsConnection *connection, natsSubscription *subscrip
     }
 }
 
-/* libnats does not try again after servers have refused it twice. */
+/* libnats does not try again after servers have refused it twice, or for another reason than its
+ * keys, as a message that is longer than they accept since their configuration was changed. */
 static void nats_on_closed(natsConnection *connection, void *user)
 {
     const struct fleet_nats *nats = user;
-    (void)connection;
-    if (!nats->closing && nats->options.on_refused != NULL)
-        nats->options.on_refused(nats->options.user);
+    const char *text = NULL;
+    if (nats->closing || nats->options.on_refused == NULL)
+        return;
+    if (natsConnection_GetLastError(connection, &text) != NATS_CONNECTION_AUTH_FAILED)
+        log_warn("%.200s: %.300s", nats->options.servers, text == NULL ? "closed" : text);
+    nats->options.on_refused(nats->options.user);
 }
 
 static natsStatus nats_set_options(natsOptions *options, struct fleet_nats *nats, int soon,

@@ -40,8 +40,8 @@ struct fleet_nats_options {
      * thread of libnats that waits for nothing else. @param reply  for fleet_nats_answer_clock() */
     void (*on_clock_ask)(void *user, const void *bytes, size_t length, const char *reply);
     void (*on_clock_answer)(void *user, const void *bytes, size_t length);
-    /** The servers refuse these keys for good: nothing more is stored or received; in a thread of
-     * libnats. Not called where on_control is NULL. */
+    /** The servers refuse these keys, or what was sent, for good: nothing more is stored or
+     * received; in a thread of libnats. Not called where on_control is NULL. */
     void (*on_refused)(void *user);
 };
 

@@ -331,6 +331,26 @@ class Fleets(unittest.TestCase):
         self.assertNotIn('do not store', fleet.daemons['a'].err())
         self.finish(fleet)
 
+    def test_a_daemon_whose_servers_accept_shorter_messages_than_before_names_them_and_is_started_again(self):
+        settings = f'listen: 0.0.0.0:4222\nmax_payload: %s\njetstream {{ store_dir: "{self.place.dir}/store" }}\n'
+        fleet = Fleet(self.place, configuration=settings % '32MB')
+        fleet.start_daemon('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        for size in ('600', '32MB'):
+            with open(os.path.join(self.place.dir, 'nats0', 'nats.conf'), 'w', encoding='utf-8') as f:
+                f.write((settings % size).replace('0.0.0.0:4222', f'127.0.0.1:{fleet.ports[0]}'))
+            fleet.servers[0].kill(signal.SIGHUP)
+            if size == '600':
+                ended = fleet.daemons['a'].finish()
+        self.assertEqual(1, ended.status, ended)
+        self.assertRegex(ended.err, fr'{fleet.url}: Maximum Payload Violation')
+        fleet.start_daemon('a')
+        lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
     def test_a_stream_that_was_deleted_is_named_and_daemons_that_start_again_go_on_with_the_job(self):
         fleet = self.start('a')
         fleet.start_job('one', '1')
