@@ -283,6 +283,21 @@ static int leases_regain(struct link_job *job)
     return 0;
 }
 
+/* Another daemon has made the stream anew, which was deleted, or lost with the servers' store. */
+static void leases_check_stream(struct fleet_link *link)
+{
+    const uint64_t made_ns = fleet_nats_stream_made_ns(link->nats), before = link->made_ns;
+    if (made_ns == 0 || made_ns == before)
+        return;
+    link->made_ns = made_ns;
+    if (before == 0)
+        return;
+    log_warn("the stream holter_%s was made anew: its jobs are read from their first message",
+             link->options.nats.cluster);
+    while (link->jobs != NULL)
+        leases_drop(link->jobs, fleet_link_holds(link, link->jobs->id));
+}
+
 /* @return whether all leases that this daemon had are held */
 static int leases_renew_all(struct fleet_link *link)
 {
@@ -457,6 +472,7 @@ void *link_run_leases(void *user)
         }
         if (clock_mono_ns() < due)
             continue;
+        leases_check_stream(link);
         const int held = leases_renew_all(link);
         if (link->stops_leasing)
             break;

@@ -251,7 +251,8 @@ static int link_journal_is_gone(struct fleet_link *link, const struct link_publi
 {
     uint64_t last = 1;
     return publication->subject == FLEET_OUT && fleet_link_holds(link, publication->job) &&
-           fleet_nats_last(link->nats, FLEET_OUT, publication->job, &last) == 0 && last == 0;
+           fleet_nats_last(link->nats, FLEET_OUT, publication->job, &last) == 0 && last == 0 &&
+           fleet_nats_stream_made_ns(link->nats) == link->made_ns;
 }
 
 int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq)

@@ -85,6 +85,8 @@ struct fleet_link {
     uint64_t measured_ns, used_ns; /* when it was measured, and processor time up to then */
     struct fleet_jobs vacant;      /* jobs that nobody held at the last look */
     int waits;                     /* a job was not taken while another one was read */
+    _Atomic uint64_t made_ns; /* when the stream was made from which the jobs are read; 0: not known
+                               */
 
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t published, requested, drained, reading;

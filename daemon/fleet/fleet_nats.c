@@ -429,6 +429,15 @@ int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const c
     return s == NATS_OK ? 0 : nats_fail("last message of", name, s);
 }
 
+uint64_t fleet_nats_stream_made_ns(struct fleet_nats *nats)
+{
+    jsStreamInfo *info = NULL;
+    natsStatus s = js_GetStreamInfo(&info, nats->reading, nats->stream, NULL, NULL);
+    const uint64_t made_ns = s == NATS_OK ? (uint64_t)info->Created : 0;
+    jsStreamInfo_Destroy(info);
+    return made_ns;
+}
+
 static natsStatus nats_set_reading(jsSubOptions *options, const struct fleet_nats *nats,
                                    uint64_t from)
 {

@@ -93,6 +93,10 @@ void fleet_nats_answer_clock(struct fleet_nats *nats, const char *reply, const v
 int fleet_nats_last(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                     uint64_t *seq);
 
+/** When the stream was made: in another one the numbers of messages begin again. @return 0: no
+ * answer */
+uint64_t fleet_nats_stream_made_ns(struct fleet_nats *nats);
+
 /** Delete the messages of a subject before a number; UINT64_MAX: all of them. */
 void fleet_nats_delete(struct fleet_nats *nats, enum fleet_subject subject, const char *job,
                        uint64_t before);

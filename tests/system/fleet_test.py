@@ -367,6 +367,28 @@ class Fleets(unittest.TestCase):
         checks.totals_agree(self, recorded.totals(), recorded.sums())
         fleet.close()
 
+    def test_a_daemon_reads_a_stream_that_another_one_has_made_anew_from_its_begin(self):
+        """As on a server whose store was lost: the numbers of messages begin again."""
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: fleet.newest_window('one'), 'a window')
+        first = fleet.newest_window('one')
+        lab.wait_for(lambda: fleet.newest_window('one') > first + 15, 'windows')
+        fleet.servers[0].kill()
+        fleet.servers[0].process.wait()
+        shutil.rmtree(os.path.join(self.place.dir, 'nats0'))
+        fleet.start_server(0)
+        lab.wait_for(lambda: 'was deleted' in fleet.daemons['a'].err(), 'the warning')
+        fleet.start_daemon('b')
+        lab.wait_for(lambda: 'the stream holter_default was made anew' in fleet.daemons['a'].err(), 'the other stream')
+        lab.wait_for(lambda: fleet.holder('one'), 'a worker')
+        self.assertEqual(0, fleet.end_job('one').status)
+        fleet.recording(fleet.wait_ended('one'), 'one')
+        sums = fleet.joined_sums('one')
+        checks.recording_tells_the_truth(self, sums, fleet.truth('one'))
+        checks.nothing_lost(self, sums)
+        self.finish(fleet)
+
     def test_a_bucket_that_was_deleted_is_named_and_daemons_that_start_again_take_jobs(self):
         fleet = self.start()
         for kind in ('jobs', 'leases'):
