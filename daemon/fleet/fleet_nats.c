@@ -16,6 +16,7 @@
 
 #define LOG_TOPIC "fleet-servers"
 #define SERVERS_BYTES 2048u
+#define NATS_REASON_BYTES 320u
 #define PING_MS 2000
 #define RECONNECT_MS 200
 #define LEASE_SHARE 5u
@@ -247,10 +248,24 @@ static natsStatus nats_open(struct fleet_nats *nats, int *servers)
     return s;
 }
 
+/* What failed, and what is known of it beside that, without the place in libnats' sources.
+ *  @param detail  NULL: nothing */
+static const char *nats_describe(natsStatus s, const char *detail, char out[NATS_REASON_BYTES])
+{
+    const char *status = natsStatus_GetText(s);
+    const char *end = detail == NULL || detail[0] != '(' ? NULL : strstr(detail, "): ");
+    detail = detail == NULL ? "" : end != NULL ? end + 3 : detail;
+    const int is_more = detail[0] != '\0' && strcmp(detail, status) != 0;
+    snprintf(out, NATS_REASON_BYTES, "%s%s%.200s", status, is_more ? ": " : "",
+             is_more ? detail : "");
+    return out;
+}
+
 /* The servers' own words where there are some, and the files that they were shown. */
 static void nats_describe_failure(const struct fleet_nats *nats, const char *step, natsStatus s,
                                   char *why, size_t capacity)
 {
+    char reason[NATS_REASON_BYTES];
     const char *detail = nats_GetLastError(NULL), *said = NULL;
     const int is_client = nats->options.on_control == NULL;
     if (is_client && s == NATS_NOT_FOUND) {
@@ -262,9 +277,8 @@ static void nats_describe_failure(const struct fleet_nats *nats, const char *ste
         natsConnection_GetLastError(nats->connection, &said);
     if (said != NULL && said[0] != '\0')
         detail = said;
-    snprintf(why, capacity, "%s%.200s: %s: %s%s%.200s; %s", is_client ? "" : "--fleet ",
-             nats->options.servers, step, natsStatus_GetText(s), detail == NULL ? "" : ": ",
-             detail == NULL ? "" : detail, nats->keys.text);
+    snprintf(why, capacity, "%s%.200s: %s: %s; %s", is_client ? "" : "--fleet ",
+             nats->options.servers, step, nats_describe(s, detail, reason), nats->keys.text);
 }
 
 static void nats_init_completion(struct fleet_nats *nats)
@@ -390,10 +404,11 @@ int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *
 void fleet_nats_describe(const struct fleet_nats *nats, char *why, size_t capacity)
 {
     natsStatus s = NATS_OK;
+    char reason[NATS_REASON_BYTES];
     const char *detail = nats_GetLastError(&s);
     const char *hint = s == NATS_NO_RESPONDERS ? ": it was deleted, or has no leader" : "";
-    snprintf(why, capacity, "%.200s: stream %s: %s%s%.200s%s", nats->options.servers, nats->stream,
-             natsStatus_GetText(s), detail == NULL ? "" : ", ", detail == NULL ? "" : detail, hint);
+    snprintf(why, capacity, "%.200s: stream %s: %s%s", nats->options.servers, nats->stream,
+             nats_describe(s, detail, reason), hint);
 }
 
 void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length)
@@ -406,8 +421,8 @@ void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t leng
 /* @return -EAGAIN; what failed is logged for those who look for it */
 static int nats_fail(const char *what, const char *subject, natsStatus s)
 {
-    const char *detail = nats_GetLastError(NULL);
-    log_info("%s %s: %s, %s", what, subject, natsStatus_GetText(s), detail == NULL ? "" : detail);
+    char reason[NATS_REASON_BYTES];
+    log_info("%s %s: %s", what, subject, nats_describe(s, nats_GetLastError(NULL), reason));
     return -EAGAIN;
 }
 

@@ -483,6 +483,9 @@ class Fleets(unittest.TestCase):
         other = self.place.holter('status', '-c', f'{fleet.url}/other', env={'HOLTER_FLEET_KEYS': ''}).finish()
         self.assertEqual(1, other.status, other)
         self.assertIn(': no daemon has joined a fleet "other" there; without a directory of keys\n', other.err)
+        dead = self.place.holter('status', '-c', 'nats://127.0.0.1:1', env={'HOLTER_FLEET_KEYS': ''}).finish()
+        self.assertEqual((1, 'holter: status: nats://127.0.0.1:1: connecting: No server available for connection; without a directory '
+                          'of keys\n'), (dead.status, dead.err))
         none = self.place.holter('status', '-c', f'{fleet.url}/default/three').finish()
         self.assertEqual(1, none.status, none)
         self.assertIn('no daemon of the fleet holds job three', none.err)
