@@ -46,9 +46,6 @@ static int export_on_message(void *user, uint64_t seq, const void *bytes, size_t
 {
     struct export *export = user;
     const struct fleet_event event = export_event(export, seq, bytes, length);
-    const struct worker_job *job = export->job;
-    if (job->messages == 0 && job->close_count > 0 && job->closes[0].position < seq)
-        log_warn("job %s: its first messages are not stored any more", job->id);
     worker_read_message(&export->fleet, export->job, &event);
     export->read[FLEET_IN] = seq;
     uv_run(export->options->loop, UV_RUN_NOWAIT); /* what was recorded */

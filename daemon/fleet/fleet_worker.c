@@ -371,9 +371,21 @@ static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
         fleet_reject(fleet, job->id, holter_strerror(next));
 }
 
+/* Limits of the stream remove the oldest messages. The journal names some that were there. */
+static void worker_check_first(const struct worker_job *job, uint64_t seq)
+{
+    const uint64_t known =
+        job->close_next < job->close_count ? job->closes[job->close_next].position : 0;
+    if (job->messages == 0 && known > job->position && known < seq)
+        log_warn("job %s: messages that were not read are not stored any more, and lost, as by "
+                 "limits of the stream: it goes on with message %" PRIu64,
+                 job->id, seq);
+}
+
 void worker_read_message(struct fleet *fleet, struct worker_job *job,
                          const struct fleet_event *event)
 {
+    worker_check_first(job, event->seq);
     if (job->resuming)
         worker_close_before(fleet, job, event->seq);
     const uint64_t begun = clock_mono_ns();

@@ -389,6 +389,20 @@ class Fleets(unittest.TestCase):
         checks.nothing_lost(self, sums)
         self.finish(fleet)
 
+    def test_a_take_over_says_that_the_stream_has_lost_messages_that_were_not_read(self):
+        """As by its limits."""
+        fleet = self.start()
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        first = fleet.holder('one')
+        fleet.kill(first)
+        fleet.publish('$JS.API.STREAM.PURGE.holter_default', b'{"filter":"holter.default.*.in"}')
+        second, = fleet.daemons.keys() - {first}
+        lab.wait_for(lambda: re.search(r'job one\.\S+: messages that were not read are not stored any more', fleet.daemons[second].err()),
+                     'the warning')
+        self.assertEqual(0, fleet.end_job('one').status)
+        fleet.close()
+
     def test_a_bucket_that_was_deleted_is_named_and_daemons_that_start_again_take_jobs(self):
         fleet = self.start()
         for kind in ('jobs', 'leases'):
