@@ -159,7 +159,6 @@ static int dial_find_other(struct dial *dial, const struct client *client, struc
 {
     const enum client_state state = client_state(client);
     const uint64_t now = clock_mono_ns();
-    char why[512];
     *out = *dial;
     if (dial->fleet[0] != '\0') {
         if ((state != CLIENT_DIALLING && state != CLIENT_LOST && !client_lacks_job(client)) ||
@@ -171,8 +170,11 @@ static int dial_find_other(struct dial *dial, const struct client *client, struc
             fleet_address_set_job(dial->fleet, client_job(client), out->fleet, sizeof out->fleet) !=
                 0)
             return 0;
-        return fleet_find(out->fleet, out->endpoint, sizeof out->endpoint, why, sizeof why) == 0 &&
-               strcmp(out->endpoint, dial->endpoint) != 0;
+        const int code = fleet_find(out->fleet, out->endpoint, sizeof out->endpoint, dial->why,
+                                    sizeof dial->why);
+        if (code == 0)
+            dial->why[0] = out->why[0] = '\0';
+        return code == 0 && strcmp(out->endpoint, dial->endpoint) != 0;
     }
     if (dial->named || state != CLIENT_DIALLING ||
         session_find_daemon(out->endpoint, sizeof out->endpoint) ||
@@ -246,14 +248,15 @@ int dial_is_hopeless(const struct dial *dial, const struct client *client, uint6
         *since_ns = now;
     if (now - *since_ns < dial->patience_ns)
         return 0;
+    const char *more = dial->why[0] != '\0' ? "; " : "";
     if (state == CLIENT_LOST)
-        terminal_print("%s: %s", dial->command, client_error(client));
+        terminal_print("%s: %s%s%s", dial->command, client_error(client), more, dial->why);
     else
-        terminal_print("%s: no daemon answers at %s%s%s (waited %g s)", dial->command,
+        terminal_print("%s: no daemon answers at %s%s%s (waited %g s)%s%s", dial->command,
                        dial->endpoint,
                        dial->keys[0] != '\0'                 ? " with the keys in "
                        : endpoint_is_private(dial->endpoint) ? ""
                                                              : " without keys",
-                       dial->keys, (double)dial->patience_ns / 1e9);
+                       dial->keys, (double)dial->patience_ns / 1e9, more, dial->why);
     return 1;
 }

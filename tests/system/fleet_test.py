@@ -543,6 +543,21 @@ class Fleets(unittest.TestCase):
         self.assertEqual(sum(v[0] for v in truth.sent.values()), sum(m['sent'] for m in last.values()))
         self.finish(fleet)
 
+    def test_a_client_that_gives_up_names_the_daemon_and_what_the_fleet_lacks(self):
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        tap = self.place.tap('-c', fleet.url, '--topic', 'totals', '--timeout', '2')
+        lab.wait_for(lambda: '"totals"' in tap.out(), 'totals')
+        fleet.servers[0].kill()
+        fleet.servers[0].process.wait()
+        fleet.kill('a')
+        ended = tap.finish()
+        self.assertEqual(1, ended.status, ended)
+        self.assertRegex(ended.err, f'{fleet.endpoint("a")}.*; {fleet.url}: connecting: No server available')
+        self.assertEqual(0, fleet.end_job('one').status)
+        fleet.close()
+
     def test_clients_of_a_daemon_that_loses_the_job_and_goes_on_follow_the_job(self):
         fleet = self.start('a')
         end = os.path.join(self.place.dir, 'end')
