@@ -201,6 +201,32 @@ class Users(unittest.TestCase):
         self.assertEqual(str(BOB), {j: user for user, j in self.jobs_of(0).items()}[job])
         self.end(first, own, intruder)
 
+    def reuse_id(self, *arguments):
+        self.start_daemon(*arguments)
+        first = self.start_job(BOB, job='shared')
+        lab.wait_for(lambda: self.jobs_of(BOB) or not first.alive(), 'the job')
+        with open(os.path.join(self.place.home(BOB), f'secret-of-{BOB}', 'end'), 'w', encoding='utf-8'):
+            pass
+        self.assertEqual(0, first.finish().status)
+
+        def ended():
+            job, = json.loads(self.asked(0, 'status', '-f', 'json').out)['jobs']
+            return job['job'] if job['state'] == 'ended' else None
+        job = lab.wait_for(ended, 'the end of the job')
+        second = self.start_job(ANN, job='shared')
+        lab.wait_for(lambda: self.jobs_of(ANN) or not second.alive(), 'the next job')
+        self.assertEqual({str(ANN): job}, self.jobs_of(0))
+        self.assertEqual({}, self.jobs_of(BOB))
+        self.end(second)
+
+    def test_the_id_of_a_job_that_has_ended_is_free_for_another_user(self):
+        self.reuse_id()
+
+    def test_in_a_fleet_the_id_of_a_job_that_has_ended_is_free_for_another_user(self):
+        fleet = Fleet(self.place)
+        self.addCleanup(fleet.close)
+        self.reuse_id('--fleet', fleet.url)
+
     def test_in_a_fleet_the_gateway_of_another_user_is_no_way_into_a_job(self):
         """That gateway does not hold the job, and does not know whose it is."""
         fleet = Fleet(self.place)
