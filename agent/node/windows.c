@@ -96,12 +96,9 @@ static int windows_announce_due(struct windows *windows, uint64_t now_ns)
 static void windows_follow_time(struct windows *windows, uint64_t now_ns)
 {
     uint64_t end = (windows->window + 1) * windows->length_ns;
-    uint64_t daemon_ns = daemon_clock_at(&windows->clock, now_ns);
-    if (daemon_ns >= end)
+    if (daemon_clock_at(&windows->clock, now_ns) >= end)
         windows_open_next(windows, end, now_ns);
-    uint64_t current = daemon_ns / windows->length_ns;
-    if (current > windows->window || windows_are_ahead(windows, now_ns))
-        windows->window = current;
+    windows_follow_clock(windows, now_ns);
 }
 
 /* Counts of interfaces are reported from the moment when a job was first seen. */

@@ -161,7 +161,14 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
 int windows_are_ahead(const struct windows *windows, uint64_t now_ns)
 {
     return windows->window * windows->length_ns >
-           daemon_clock_at(&windows->clock, now_ns) + WINDOWS_AHEAD_NS;
+           daemon_clock_at(&windows->clock, now_ns) + DAEMON_CLOCK_AHEAD_NS;
+}
+
+void windows_follow_clock(struct windows *windows, uint64_t now_ns)
+{
+    uint64_t current = daemon_clock_at(&windows->clock, now_ns) / windows->length_ns;
+    if (current > windows->window || windows_are_ahead(windows, now_ns))
+        windows->window = current;
 }
 
 /* Number of the window after this one, whose end is given in daemon time. */
@@ -173,9 +180,7 @@ void windows_open_next(struct windows *windows, uint64_t end_daemon_ns, uint64_t
         windows->window = end_daemon_ns / windows->length_ns;
     }
     if (windows->clock.jumps != windows->jumps) {
-        uint64_t current = daemon_clock_at(&windows->clock, now_ns) / windows->length_ns;
-        if (current > windows->window || windows_are_ahead(windows, now_ns))
-            windows->window = current;
+        windows_follow_clock(windows, now_ns);
         windows->jumps = windows->clock.jumps;
     }
 }

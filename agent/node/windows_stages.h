@@ -34,9 +34,11 @@ struct drain_clocks windows_clocks_until(const struct windows *windows, uint64_t
 /** End of the open window, CLOCK_MONOTONIC. */
 uint64_t windows_end_of_open(const struct windows *windows);
 
-#define WINDOWS_AHEAD_NS UINT64_C(10000000000)
-/** Does the open window begin more than WINDOWS_AHEAD_NS after daemon time? */
+/** Does the open window begin more than DAEMON_CLOCK_AHEAD_NS after daemon time? */
 int windows_are_ahead(const struct windows *windows, uint64_t now_ns);
+
+/** Open the window that is now, if that is a later one or the open one is ahead. */
+void windows_follow_clock(struct windows *windows, uint64_t now_ns);
 
 /** Open the window that follows the open one.
  *  @param end_daemon_ns  end of the open one, daemon time

@@ -2,6 +2,7 @@
  * acknowledged, and passes on what jobs publish. */
 #include "daemon/job/jobs.h"
 
+#include "daemon/analysis/clocks/daemon_clock.h"
 #include "daemon/job/job_accept.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define AHEAD_NS UINT64_C(10000000000) /* a recording that ends so much later is not continued */
 #define MAXIMUM_ENDED_JOBS 64u         /* ended jobs that viewers can still ask for */
 
 struct entry {
@@ -259,7 +259,7 @@ static const char *jobs_why_not_continued(const struct jobs *jobs, const char *p
     if (recording_has_other_windows(path, window_ns))
         return "its windows have another length now";
     if (recording_find_last_window(path, &newest) == 0 &&
-        newest * window_ns > jobs->now_ns + AHEAD_NS)
+        newest * window_ns > jobs->now_ns + DAEMON_CLOCK_AHEAD_NS)
         return "the clock was set back";
     return NULL;
 }

@@ -25,6 +25,8 @@
 
 #define DAEMON_CLOCK_SAMPLES 96u
 #define DAEMON_CLOCK_STEP_NS 100000000
+/** Windows that are further ahead of daemon time: that was set back. */
+#define DAEMON_CLOCK_AHEAD_NS UINT64_C(10000000000)
 
 struct daemon_clock_sample {
     uint64_t t1_mono, t2_daemon, t3_daemon, t4_mono;
