@@ -574,7 +574,8 @@ class Kills(Failure):
     def start_job(self):
         self.control = os.path.join(self.place.dir, 'control')
         self.noted = os.path.join(self.control, 'status')
-        shutil.rmtree(self.control, ignore_errors=True)  # of a job before that has failed
+        shutil.rmtree(self.control, ignore_errors=True)
+        self.forget_job()  # one before that has failed
         os.mkdir(self.control)
         launcher, *words = lab.mpirun(self.MPI, self.RANKS, lab.program('steps', self.MPI), self.control, 100, 1000)
         launch = [os.path.basename(launcher), *words]  # of a path in a script only some are noticed
@@ -638,6 +639,9 @@ class Kills(Failure):
         self.assertEqual(0, self.place.watched('true').status)
         self.assertEqual([], os.listdir(self.place.run_dir))
         self.assertEqual(set(), self.place.shared_memory() - self.place.shm_before)
+        self.forget_job()
+
+    def forget_job(self):
         self.place.forget_truth()
         for path in self.place.recordings():
             os.unlink(path)
@@ -896,12 +900,14 @@ class Place(Failure):
         self.clean()
 
     def test_few_open_files(self):
-        """The job runs in any case."""
+        """The job runs in any case, and two lines say why it is not watched."""
         holter = os.path.join(lab.BUILD, 'agent', 'holter')
         for limit in range(4, 16):
             with self.subTest(limit=limit):
                 finished = self.place.run('prlimit', f'--nofile={limit}', holter, 'run', '--', '/bin/sh', '-c', 'exit 7')
-                self.assertEqual(7, finished.status, finished)
+                self.assertEqual((7, ''), (finished.status, finished.out), finished)
+                self.assertRegex(finished.err, r'\Aholter: .*files.*\(ulimit -n\): .* needed\n'
+                                               r'holter: /bin/sh runs unwatched\n\Z')
         self.clean()
 
     def test_full_disk_for_the_recording(self):
