@@ -55,12 +55,6 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     return t;
 }
 
-/** Is the call made inside another one, or by a thread that gets no ring any more? */
-HOT int scope_is_unrecorded(void)
-{
-    return thread_self.gate > GATE_NEW;
-}
-
 /** Read a word of the open record. Reading it back after the MPI call is cheaper than keeping it in
  *  a local variable, which the compiler would store to the stack and load again. */
 HOT uint64_t record_read_word(const struct event *slot, enum ring_word word)

@@ -305,6 +305,46 @@ static uint64_t comm_hash_first_member(MPI_Comm comm, int inter)
 
 /* ---- making and freeing -------------------------------------------------- */
 
+static MPI_Comm comm_handle(uint64_t handle)
+{
+#if defined(OPEN_MPI)
+    return (MPI_Comm)(uintptr_t)handle;
+#else
+    return (MPI_Comm)handle;
+#endif
+}
+
+/* Add a communicator that was made by a call that the probe does not cover. Other members may never
+ * use it, so the id depends on the group only. */
+static const struct comm *comm_add_unknown(MPI_Comm handle)
+{
+    struct comm made;
+    uint64_t hash = 0;
+    pthread_mutex_lock(&lock);
+    int full = freed_count == 0 && !comm_has_unused_slot();
+    pthread_mutex_unlock(&lock);
+    if (full)
+        return &comm_full;
+    comm_describe(&made, handle, &hash);
+    pthread_mutex_lock(&lock);
+    const struct comm *comm = comm_table_find(HANDLE(handle));
+    if (!comm)
+        comm = comm_add_locked(&made, HANDLE(handle), comm_mix_hash(hash, 7), 0, "unknown origin");
+    pthread_mutex_unlock(&lock);
+    return comm;
+}
+
+/* The entry of a communicator, which is added where there is none. */
+static const struct comm *comm_find_or_add(uint64_t handle)
+{
+    const struct comm *comm = comm_table_find(handle);
+    if (comm)
+        return comm;
+    if (handle == HANDLE(MPI_COMM_NULL) || probe.rank < 0)
+        return &comm_null;
+    return comm_add_unknown(comm_handle(handle));
+}
+
 static const char *comm_call_name(uint16_t call)
 {
     switch (call) {
@@ -339,12 +379,12 @@ static uint64_t comm_next_child_id(const struct comm *parent)
                : comm_mix_hash(0, 4);
 }
 
-void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
+void comm_made(uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
-    const struct comm *from = comm_find(t, parent);
+    const struct comm *from = comm_find_or_add(HANDLE(parent));
     uint32_t before = from->slot < COMM_SLOT_OTHER ? comms[from->slot].ordinal : 0;
     uint64_t id = comm_next_child_id(from);
-    if (child == MPI_COMM_NULL)
+    if (child == MPI_COMM_NULL || !probe.segment)
         return;
     struct comm made;
     comm_describe(&made, child, NULL);
@@ -358,9 +398,9 @@ void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
 
 /* A duplicate has the same members in the same order. It is not queried, because after
  * MPI_Comm_idup it may not be usable yet. */
-void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
+void comm_copied(uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
-    const struct comm *from = comm_find(t, parent);
+    const struct comm *from = comm_find_or_add(HANDLE(parent));
     struct comm made = *from;
     made.sources = -1; /* its neighbours are published under its own id */
     made.absent = 0;
@@ -372,9 +412,9 @@ void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm chil
     pthread_mutex_unlock(&lock);
 }
 
-void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win win)
+void comm_window_made(uint16_t call, MPI_Comm parent, MPI_Win win)
 {
-    const struct comm *from = comm_find(t, parent);
+    const struct comm *from = comm_find_or_add(HANDLE(parent));
     struct comm made = *from;
     uint64_t id = comm_mix_hash(comm_next_child_id(from), 6);
     made.is_window = 1;
@@ -411,11 +451,11 @@ static uint32_t comm_ordinal_locked(uint64_t key)
     return unused;
 }
 
-void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)
+void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)
 {
-    if (child == MPI_COMM_NULL)
+    if (child == MPI_COMM_NULL || !probe.segment)
         return;
-    uint64_t from = parent == MPI_COMM_NULL ? 0 : comm_read_id(comm_find(t, parent));
+    uint64_t from = comm_read_id(comm_find_or_add(HANDLE(parent)));
     struct comm made;
     uint64_t hash = 0;
     comm_describe(&made, child, &hash);
@@ -433,12 +473,11 @@ void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int ta
     pthread_mutex_unlock(&lock);
 }
 
-void comm_freed(uint64_t handle)
+void comm_freed(const struct comm *comm, uint64_t handle)
 {
     pthread_mutex_lock(&lock);
-    struct comm *comm = comm_table_find(handle);
-    if (comm)
-        comm_remove_locked(comm);
+    if (comm->slot < COMM_SLOT_OTHER && comm->handle == handle)
+        comm_remove_locked(&comms[comm->slot]);
     pthread_mutex_unlock(&lock);
 }
 
@@ -455,43 +494,19 @@ void comm_named(MPI_Comm handle, const char *name)
 
 /* ---- finding ------------------------------------------------------------- */
 
-static MPI_Comm comm_handle(uint64_t handle)
+const struct comm *comm_known(uint64_t handle)
 {
-#if defined(OPEN_MPI)
-    return (MPI_Comm)(uintptr_t)handle;
-#else
-    return (MPI_Comm)handle;
-#endif
-}
-
-/* Add a communicator that was made by a call that the probe does not cover. Other members may never
- * use it, so the id depends on the group only. */
-static const struct comm *comm_add_unknown(MPI_Comm handle)
-{
-    struct comm made;
-    uint64_t hash = 0;
-    pthread_mutex_lock(&lock);
-    int full = freed_count == 0 && !comm_has_unused_slot();
-    pthread_mutex_unlock(&lock);
-    if (full)
-        return &comm_full;
-    comm_describe(&made, handle, &hash);
-    pthread_mutex_lock(&lock);
-    const struct comm *comm = comm_table_find(HANDLE(handle));
-    if (!comm)
-        comm = comm_add_locked(&made, HANDLE(handle), comm_mix_hash(hash, 7), 0, "unknown origin");
-    pthread_mutex_unlock(&lock);
-    return comm;
+    const struct comm *comm = comm_table_find(handle);
+    return comm ? comm : &comm_null;
 }
 
 const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_window)
 {
-    const struct comm *comm = comm_table_find(handle);
-    if (!comm) {
-        if (handle == HANDLE(MPI_COMM_NULL) || handle == HANDLE(MPI_WIN_NULL) || probe.rank < 0)
-            return &comm_null;
-        comm = is_window ? &comm_full : comm_add_unknown(comm_handle(handle));
-    }
+    const struct comm *comm = is_window ? comm_table_find(handle) : comm_find_or_add(handle);
+    if (!comm)
+        comm = handle == HANDLE(MPI_WIN_NULL) || probe.rank < 0 ? &comm_null : &comm_full;
+    if (comm == &comm_null)
+        return comm;
     if (comm->slot < COMM_SLOT_OTHER)
         t->last = comm;
     else

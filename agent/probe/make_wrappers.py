@@ -29,10 +29,11 @@ class Wrapper:
     def __init__(self, before, after, **arguments):
         self.before, self.after, self.arguments = before, after, arguments
         self.first = ""  # before the scope is opened
+        self.last = ""  # after the scope is closed, or was not opened
 
-    def always(self, text):
+    def always(self, last, first=""):
         """Also in calls that are not recorded, as those of an application's callback inside another call."""
-        self.first = text
+        self.first, self.last = first, last
         return self
 
     def end_of_all(self):
@@ -333,20 +334,14 @@ def win_test(call):
 
 @shape("win_create")
 def win_create(call):
-    return Wrapper("shape_collective_enter(&s, &(struct exchange){.root = PEER_NONE, .comm = comm_find(s.t, comm)->slot});",
-                   f"scope_exit(&s);\nif (result == MPI_SUCCESS)\n    comm_window_made(s.t, CALL_{call.name}, comm, *win);\n"
-                   "else\n    scope_what(&s, EVENT_FAILED, 0);\nscope_close(&s);")
-
-
-@shape("win_free")
-def win_free(call):
-    return Wrapper("shape_window_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "shape_plain_leave(&s, result);").always(
-        "if (unlikely(scope_is_unrecorded()) && win)\n    comm_freed(HANDLE(*win));")
+    return Wrapper(COMM_ENTER.format("comm"), "shape_plain_leave(&s, result);").always(
+        MADE.format(f"comm_window_made(CALL_{call.name}, comm, *win)"))
 
 
 # ---- communicators
 
 COMM_ENTER = "shape_collective_enter(&s, &(struct exchange){{.root = PEER_NONE, .comm = comm_find(s.t, {0})->slot}});"
+MADE = "if (result == MPI_SUCCESS)\n    {0};"
 COMM_LEAVE = ("scope_exit(&s);\nif (result == MPI_SUCCESS)\n    {0};\nelse\n    scope_what(&s, EVENT_FAILED, 0);\n"
               "scope_close(&s);")
 
@@ -355,11 +350,11 @@ COMM_LEAVE = ("scope_exit(&s);\nif (result == MPI_SUCCESS)\n    {0};\nelse\n    
 def comm_new(call):
     parent, child = find(call, "MPI_Comm"), find(call, "MPI_Comm *")
     how = "comm_copied" if "dup" in call.name else "comm_made"
-    made = f"{how}(s.t, CALL_{call.name}, {parent}, *{child})"
+    made = MADE.format(f"{how}(CALL_{call.name}, {parent}, *{child})")
     if not request_of(call):
-        return Wrapper(COMM_ENTER.format(parent), COMM_LEAVE.format(made))
+        return Wrapper(COMM_ENTER.format(parent), "shape_plain_leave(&s, result);").always(made)
     return Wrapper("scope_enter(&s, 0, 0, NO_ENDS, 0, comm_find(s.t, comm)->slot, EVENT_POST);",
-                   f"if (result == MPI_SUCCESS)\n    {made};\nshape_immediate_leave(&s, result, 0, request);")
+                   "shape_immediate_leave(&s, result, 0, request);").always(made)
 
 
 @shape("comm_group", "intercomm", "comm_far")
@@ -368,14 +363,17 @@ def comm_by_group(call):
     child = find(call, "MPI_Comm *")
     tag = "tag" if has(call, "tag") else "0"
     enter = "shape_plain_enter(&s);" if parent == "MPI_COMM_NULL" else COMM_ENTER.format(parent)
-    return Wrapper(enter, COMM_LEAVE.format(
-        f"comm_made_by_group(s.t, CALL_{call.name}, {parent}, {tag}, *{child})"))
+    return Wrapper(enter, "shape_plain_leave(&s, result);").always(
+        MADE.format(f"comm_made_by_group(CALL_{call.name}, {parent}, {tag}, *{child})"))
 
 
-@shape("comm_free")
+@shape("comm_free", "win_free")
 def comm_free(call):
-    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "shape_plain_leave(&s, result);").always(
-        "if (unlikely(scope_is_unrecorded()) && comm)\n    comm_freed(HANDLE(*comm));")
+    freed = call.parameters[0].name
+    return Wrapper("shape_collective_enter(&s, &(struct exchange){.root = PEER_NONE, .comm = freed->slot});",
+                   "shape_plain_leave(&s, result);").always(
+        MADE.format("comm_freed(freed, handle)"),
+        f"const uint64_t handle = {freed} ? HANDLE(*{freed}) : 0;\nconst struct comm *freed = comm_known(handle);")
 
 
 @shape("set_name")
@@ -385,7 +383,7 @@ def set_name(call):
 
 @shape("type_free")
 def type_free(call):
-    return plain(call).always("if (datatype)\n    type_freed(&thread_self, HANDLE(*datatype));")
+    return plain(call).always("", "if (datatype)\n    type_freed(&thread_self, HANDLE(*datatype));")
 
 
 # ---- environment
@@ -495,9 +493,12 @@ def write_wrapper(out, call, name, large):
     inner = "" if inner == "void" else ", " + inner
     unwatched = " || ".join([*missing(call), f"!scope_open(&s, CALL_{call.name})"])
     inlined = "HOT" if call.shape in FREQUENT and not large else "NOINLINE"
+    unrecorded = f" {{\n        const int result = real({straight});\n{indent(indent(wrapper.last).rstrip())}        return result;\n    }}\n"
+    if not wrapper.last:
+        unrecorded = f"\n        return real({straight});\n"
     out.write(f"{inlined} int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
-              f"{indent(wrapper.first)}    if (unlikely({unwatched}))\n        return real({straight});\n"
-              f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}"
+              f"{indent(wrapper.first)}    if (unlikely({unwatched})){unrecorded}"
+              f"{indent(wrapper.before)}    const int result = real({passed});\n{indent(wrapper.after)}{indent(wrapper.last)}"
               "    return result;\n}\n\n")
     for prefix in ("MPI_", "PMPI_"):
         out.write(f"static int watch_{prefix}{name}({declaration(call.parameters, large)})\n{{\n")

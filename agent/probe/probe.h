@@ -270,17 +270,19 @@ COLD const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_wi
 /** World rank of a rank that is not covered by comm->affine; PEER_*. */
 COLD int32_t comm_peer_lookup(const struct comm *comm, int rank);
 
+/** The entry of a communicator or RMA window, comm_null where there is none. */
+COLD const struct comm *comm_known(uint64_t handle);
+
 /** Enter a new communicator or RMA window, made by a call that is collective over the parent.
  *  @param parent  communicator that it was made from
  *  @param child   MPI_COMM_NULL: this rank is not a member */
-COLD void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child);
-COLD void comm_copied(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child);
-COLD void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win win);
+COLD void comm_made(uint16_t call, MPI_Comm parent, MPI_Comm child);
+COLD void comm_copied(uint16_t call, MPI_Comm parent, MPI_Comm child);
+COLD void comm_window_made(uint16_t call, MPI_Comm parent, MPI_Win win);
 
 /** Enter a new communicator, made by a call that is collective over its members only: the id is
  * made of the groups and the tag. */
-COLD void comm_made_by_group(struct thread *t, uint16_t call, MPI_Comm parent, int tag,
-                             MPI_Comm child);
+COLD void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child);
 
 /** Enter MPI_COMM_WORLD and MPI_COMM_SELF. */
 void comm_predefined(void);
@@ -289,8 +291,9 @@ void comm_predefined(void);
  *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
 void comm_set_world(MPI_Group group);
 
-/** Remove a communicator or RMA window that is freed; its slot may be reused. */
-COLD void comm_freed(uint64_t handle);
+/** Remove a communicator or RMA window that was freed; its slot may be reused.
+ *  @param comm  of comm_known(), before the call that freed it; its handle may be another's now */
+COLD void comm_freed(const struct comm *comm, uint64_t handle);
 COLD void comm_named(MPI_Comm comm, const char *name);
 
 /** The communicator of a slot number, as stored in a request. @return NULL for COMM_SLOT_* */

@@ -307,6 +307,40 @@ static void a_communicator_freed_by_a_callback_gives_its_slot_back(void)
     MPI_Comm_free_keyval(&key);
 }
 
+static int make_two(MPI_Comm old, int key, void *extra, void *made, void *copy, int *copies)
+{
+    (void)key, (void)extra, (void)copy;
+    *copies = 0;
+    MPI_Comm_split(old, 0, 0, made);
+    return MPI_Comm_split(old, 0, 0, (MPI_Comm *)made + 1);
+}
+
+static void communicators_made_by_a_callback_have_ids_of_their_own(void)
+{
+    MPI_Comm parent, copy, made[2];
+    int key;
+    MPI_Comm_create_keyval(make_two, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    MPI_Comm_set_attr(parent, key, made);
+    MPI_Comm_dup(parent, &copy);
+    note(400000, made[0]);
+    note(400001, made[1]);
+    MPI_Comm_free(&made[0]);
+    MPI_Comm_free(&made[1]);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&parent);
+    MPI_Comm_free_keyval(&key);
+}
+
+static void a_communicator_that_is_not_freed_keeps_its_id(void)
+{
+    MPI_Comm copy = MPI_COMM_WORLD;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    EXPECT(MPI_Comm_free(&copy) != MPI_SUCCESS, "MPI_COMM_WORLD was freed");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    EXPECT(id_of(MPI_COMM_WORLD) == 1, "id");
+}
+
 static uint32_t grids(void)
 {
     return atomic_load(&witness_segment->carts_made);
@@ -449,6 +483,8 @@ int main(int argc, char **argv)
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
     a_communicator_freed_by_a_callback_gives_its_slot_back();
+    communicators_made_by_a_callback_have_ids_of_their_own();
+    a_communicator_that_is_not_freed_keeps_its_id();
     communicators_of_one_group_and_tag_differ_whatever_was_made_before();
     if (witness_rank == 0)
         thousands_of_communicators_have_slots_of_their_own();

@@ -177,6 +177,45 @@ static void complete_many_on_small_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
+static pthread_barrier_t all_rings, freed;
+
+static void *take_ring(void *unused)
+{
+    MPI_Barrier(MPI_COMM_SELF);
+    pthread_barrier_wait(&all_rings);
+    pthread_barrier_wait(&freed);
+    return unused;
+}
+
+static void *free_communicator(void *comm)
+{
+    MPI_Comm_free(comm);
+    return NULL;
+}
+
+static void a_thread_without_ring_frees_a_communicator(void)
+{
+    enum { OTHERS = SEGMENT_RINGS - 1 };
+    pthread_t threads[OTHERS], last;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    skip_events();
+    MPI_Barrier(comm);
+    const struct comm_slot *slot = segment_comm(witness_segment, next_event().comm);
+    pthread_barrier_init(&all_rings, NULL, OTHERS + 1);
+    pthread_barrier_init(&freed, NULL, OTHERS + 1);
+    for (int i = 0; i < OTHERS; i++)
+        pthread_create(&threads[i], NULL, take_ring, NULL);
+    pthread_barrier_wait(&all_rings);
+    pthread_create(&last, NULL, free_communicator, &comm);
+    pthread_join(last, NULL);
+    pthread_barrier_wait(&freed);
+    for (int i = 0; i < OTHERS; i++)
+        pthread_join(threads[i], NULL);
+    EXPECT(atomic_load(&witness_segment->dropped) == 1, "dropped");
+    EXPECT(atomic_load(&slot->generation) % 2 == 0, "still live");
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -195,5 +234,6 @@ int main(int argc, char **argv)
         run_generation();
     empty_table();
     EXPECT(atomic_load(&witness_segment->dropped) == 0, "dropped");
+    a_thread_without_ring_frees_a_communicator();
     return witness_close();
 }
