@@ -52,6 +52,7 @@ static uint32_t rank_read_comm_slot(const struct comm_slot *slot, struct comm_sl
     out->remote_size = *(const volatile uint32_t *)&slot->remote_size;
     out->id = *(const volatile uint64_t *)&slot->id;
     out->parent = *(const volatile uint64_t *)&slot->parent;
+    out->since = *(const volatile uint64_t *)&slot->since;
     for (size_t i = 0; i < sizeof out->name; i++)
         out->name[i] = *(const volatile char *)&slot->name[i];
     atomic_thread_fence(memory_order_acquire);

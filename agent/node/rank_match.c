@@ -5,29 +5,88 @@
  * visible in its ring. */
 #define SLACK_NS UINT64_C(20000000)
 
-/* Id of the communicator in a slot. Slots are reused only when all of them were used once: from
- * then on a record does not identify its communicator, and records of slots that were reused are
- * left out, from their first to their last. */
-static uint64_t rank_match_find_comm(void *user, uint32_t slot, int *fresh)
+#define LOOKS 8 /* at a slot that is changing */
+
+/* Communicators of a batch: records name them by position, so that each record and its communicator
+ * are of one reading of the slot. */
+struct batch_comms {
+    uint32_t count;
+    struct {
+        uint64_t id;
+        int fresh;
+    } list[RANK_BATCH];
+};
+
+static uint64_t rank_match_find_comm(void *user, uint32_t position, int *fresh)
 {
-    struct rank *rank = user;
-    if (slot >= rank->tables.comm_count)
-        return 0;
-    const struct comm_slot *comm = &rank->comms[slot];
-    uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
-    uint64_t id = *(const volatile uint64_t *)&comm->id;
-    atomic_thread_fence(memory_order_acquire);
-    *fresh = rank->matching.has_lost && rank->matching.comms_lost[slot] == 0;
-    if (generation == 0 || generation > 2 ||
-        atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
-        return 0;
-    return id;
+    const struct batch_comms *comms = user;
+    *fresh = comms->list[position].fresh;
+    return comms->list[position].id;
 }
 
-static struct match_source rank_match_make_source(struct rank *rank, uint32_t ring,
+static uint32_t rank_match_use(uint32_t generation)
+{
+    return (generation + 1) / 2;
+}
+
+/* Add the communicator in a slot. @return its slot's comm_slot.since; UINT64_MAX: not known */
+static uint64_t rank_match_add_comm(const struct rank *rank, uint32_t number,
+                                    struct batch_comms *comms)
+{
+    for (int look = 0; number < rank->tables.comm_count && look < LOOKS; look++) {
+        const struct comm_slot *slot = &rank->comms[number];
+        uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_acquire);
+        uint64_t id = *(const volatile uint64_t *)&slot->id;
+        uint64_t since = *(const volatile uint64_t *)&slot->since;
+        atomic_thread_fence(memory_order_acquire);
+        if (generation == 0 ||
+            atomic_load_explicit(&slot->generation, memory_order_relaxed) != generation)
+            continue;
+        comms->list[comms->count].id = id;
+        comms->list[comms->count++].fresh =
+            rank->matching.has_lost &&
+            rank_match_use(generation) > rank_match_use(rank->matching.comms_lost[number]);
+        return since;
+    }
+    return UINT64_MAX;
+}
+
+/* When the message of a record was posted, in ticks. */
+static uint64_t rank_match_posted(const struct event *event)
+{
+    int ends = event->flags & (EVENT_DONE | EVENT_CANCELLED) && !(event->flags & EVENT_POST);
+    return ends && event->request != 0 ? event->t_post : event->t_enter;
+}
+
+/* Slots are used again, so that a record may be of a communicator that had its slot before: it is
+ * left out then, like all later ones of that communicator in its ring.
+ * @return whether messages of such communicators are left out */
+static int rank_match_name_comms(const struct rank *rank, struct event *batch, size_t count,
+                                 struct batch_comms *comms)
+{
+    uint32_t slot = COMM_SLOT_NONE;
+    uint64_t since = 0;
+    int left_out = 0;
+    comms->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct event *event = &batch[i];
+        if (event->comm >= COMM_SLOT_OTHER)
+            continue;
+        if (event->comm != slot) {
+            slot = event->comm;
+            since = rank_match_add_comm(rank, slot, comms);
+        }
+        int before = rank_match_posted(event) < since;
+        event->comm = before || since & 1 ? COMM_SLOT_OTHER : (uint16_t)(comms->count - 1);
+        left_out |= before && event->flags & (EVENT_SEND | EVENT_RECV);
+    }
+    return left_out;
+}
+
+static struct match_source rank_match_make_source(struct batch_comms *comms, uint32_t ring,
                                                   const struct tick_clock *clock)
 {
-    return (struct match_source){clock, ring, rank_match_find_comm, rank};
+    return (struct match_source){clock, ring, rank_match_find_comm, comms};
 }
 
 /* Of communicators that are there already, some records are not known. */
@@ -70,16 +129,20 @@ void rank_match_stop(struct rank *rank)
 }
 
 void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
-                      const struct event *batch, size_t taken)
+                      struct event *batch, size_t taken)
 {
     struct rank_ring *ring = &rank->rings[number];
+    struct batch_comms comms;
     if (rank->matching.member == NULL)
         return;
     if (ring->reader.lost != ring->lost_matched)
         rank_match_mark_lost(rank);
     ring->lost_matched = ring->reader.lost;
-    struct match_source source = rank_match_make_source(rank, number, clock);
+    int left_out = rank_match_name_comms(rank, batch, taken, &comms);
+    struct match_source source = rank_match_make_source(&comms, number, clock);
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
+    if (left_out && rank->open > 1) /* later ones in other rings may have been taken */
+        rank_match_mark_lost(rank);
 }
 
 /* Reports to the matcher which records of a ring were not read yet, for ranks of several threads.
@@ -88,10 +151,13 @@ static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
                                   const struct tick_clock *clock)
 {
     struct rank_ring *ring = &rank->rings[number];
-    struct match_source source = rank_match_make_source(rank, number, clock);
+    struct batch_comms comms;
+    struct match_source source = rank_match_make_source(&comms, number, clock);
     struct event event;
     struct ring_reader ahead = ring->reader;
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
+    if (begun)
+        rank_match_name_comms(rank, &event, 1, &comms);
     uint64_t until = match_underway(rank->matching.member, &source, begun ? &event : NULL);
     /* More than one unread: those after the first began after it had ended. */
     if (ahead.next != ring->reader.next) {

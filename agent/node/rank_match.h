@@ -12,9 +12,10 @@ void rank_match_start(struct rank *rank, struct match *match);
 void rank_match_stop(struct rank *rank);
 
 /** Pass records of a ring to the matcher, in order, after what was lost before them.
- *  @param number  of the ring @param batch  `taken` records */
+ *  @param number  of the ring @param batch  `taken` records, at most RANK_BATCH; their
+ * communicators are overwritten */
 void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
-                      const struct event *batch, size_t taken);
+                      struct event *batch, size_t taken);
 
 /** The rings were drained: report to the matcher up to which time all records are known. For ranks
  * of several threads. */

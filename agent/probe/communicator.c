@@ -138,18 +138,22 @@ static uint64_t comm_read_id(const struct comm *comm)
     return comm->slot < COMM_SLOT_OTHER ? segment_comm(probe.segment, comm->slot)->id : 0;
 }
 
-static void comm_publish_slot(const struct comm *comm, uint64_t id, uint64_t parent,
+/* @param since  as struct comm_slot has it */
+static void comm_publish_slot(const struct comm *comm, uint64_t id, uint64_t parent, uint64_t since,
                               const char *name)
 {
     struct comm_slot *slot = segment_comm(probe.segment, comm->slot);
+    uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
+    atomic_store_explicit(&slot->generation, 0, memory_order_relaxed);
+    ring_fence();
     slot->my_rank = comm->rank;
     slot->size = (uint32_t)comm->size;
     slot->remote_size = comm->flags & EVENT_INTER ? (uint32_t)comm->peers : 0;
     slot->id = id;
     slot->parent = parent;
+    slot->since = since;
     strncpy(slot->name, name, sizeof(slot->name) - 1);
     slot->name[sizeof(slot->name) - 1] = '\0';
-    uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
 }
 
@@ -159,6 +163,8 @@ static void comm_remove_locked(struct comm *comm)
     uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
     comm_table_remove(comm->handle, comm->slot);
+    uint64_t held = comm->has_persistent | (slot->since & 1);
+    comm->freed = (probe_read_ticks() & ~UINT64_C(1)) | held;
     /* The other fields stay: pending receives still translate their ranks by them. */
     __atomic_store_n(&comm->handle, 0, __ATOMIC_RELEASE);
     comm_release_slot(comm->slot);
@@ -177,10 +183,12 @@ static const struct comm *comm_add_locked(const struct comm *made, uint64_t hand
         return &comm_full;
     comm_table_insert(handle, (uint16_t)index);
     struct comm *comm = &comms[index];
+    uint64_t since = comm->freed;
     *comm = *made;
     comm->slot = (uint16_t)index;
     comm->ordinal = 0;
-    comm_publish_slot(comm, id, parent, name);
+    comm->has_persistent = 0;
+    comm_publish_slot(comm, id, parent, since, name);
     __atomic_store_n(&comm->handle, handle, __ATOMIC_RELEASE);
     return comm;
 }
@@ -471,6 +479,12 @@ void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)
         comm_add_locked(&made, HANDLE(child), id, from, comm_call_name(call));
     }
     pthread_mutex_unlock(&lock);
+}
+
+void comm_made_persistent(uint16_t slot)
+{
+    if (slot < SEGMENT_COMMS)
+        comms[slot].has_persistent = 1;
 }
 
 void comm_freed(const struct comm *comm, uint64_t handle)

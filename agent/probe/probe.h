@@ -127,10 +127,14 @@ struct comm {
     uint32_t ordinal; /**< communicators made from this one so far */
     int32_t sources;  /**< neighbours that send to this rank; -1: not queried yet */
     int32_t sinks;    /**< neighbours this rank sends to */
-    uint64_t absent;  /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
-    uint16_t slot;    /**< index, or COMM_SLOT_* */
+    union {
+        uint64_t absent; /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
+        uint64_t freed;  /**< of a free slot: comm_slot.since of its next use */
+    };
+    uint16_t slot; /**< index, or COMM_SLOT_* */
     uint16_t is_window;
-    uint32_t flags; /**< EVENT_INTER or 0 */
+    uint16_t flags;          /**< EVENT_INTER or 0 */
+    uint16_t has_persistent; /**< persistent requests were made, which may outlive it */
 };
 
 struct type_size {
@@ -290,6 +294,9 @@ void comm_predefined(void);
 /** Set the group by which world ranks are known, and free the one before.
  *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
 void comm_set_world(MPI_Group group);
+
+/** A persistent request was made on the communicator of a slot. */
+COLD void comm_made_persistent(uint16_t slot);
 
 /** Remove a communicator or RMA window that was freed; its slot may be reused.
  *  @param comm  of comm_known(), before the call that freed it; its handle may be another's now */

@@ -22,7 +22,7 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 9u
+#define SEGMENT_VERSION 10u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: 2.5 MiB for a rank of one thread; 320 KiB more for each of its threads 2 to 4, and
@@ -62,14 +62,18 @@ enum tick_unit {
 /** One communicator as this rank sees it. Slots are reused, oldest freed first, after
  *  MPI_Comm_free. */
 struct comm_slot {
-    /** Odd while live, even while free; a change means another communicator. */
+    /** Odd while live, even while free; it grows by two with each use. 0: never used, or changing.
+     */
     _Atomic uint32_t generation;
     int32_t my_rank;      /**< this rank's rank in it (local group) */
     uint32_t size;        /**< ranks in the local group */
     uint32_t remote_size; /**< ranks in the remote group; 0: an intra-communicator */
     uint64_t id;     /**< job-wide: the same number on every member; 1 MPI_COMM_WORLD, 2 SELF */
     uint64_t parent; /**< id of the communicator it was made from; 0: none */
-    char name[32];   /**< MPI_Comm_set_name, else the call that made it; NUL-terminated */
+    /** Ticks: what was posted before this was on a communicator that had the slot before; 0: there
+     *  was none. Odd: persistent requests of one of those may still be in use. */
+    uint64_t since;
+    char name[24]; /**< MPI_Comm_set_name, else the call that made it; NUL-terminated */
 };
 _Static_assert(sizeof(struct comm_slot) == 64, "communicator slots are part of the contract");
 

@@ -314,7 +314,7 @@ static int match_complete_receive(const struct taken *t)
         number = match_take_wildcard(t);
         if (number != NONE && at == NONE) {
             match_pool_release(&match->receives, number);
-            if (match_names_no_channel(event))
+            if (match_names_no_channel(event) || t->comm == 0)
                 match_lost(match, t->member); /* it took a message, but nobody knows which */
             return 1;
         }

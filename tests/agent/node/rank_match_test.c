@@ -182,6 +182,84 @@ static void where_one_ring_was_lapped_the_others_are_not_matched_wrongly(void **
     assert_true(match_counts(bed->match).unmatched > 60);
 }
 
+enum { SLOT = 7 };
+
+/* The slot is free from now on, or holds the communicator of this id. */
+static void use_slot(struct bed *bed, uint64_t id)
+{
+    struct comm_slot *slot = segment_comm(bed->fake.segment, SLOT);
+    if (id == 0)
+        slot->since = (bed->now_ns += 10) & ~UINT64_C(1);
+    fake_rank_comm(&bed->fake, SLOT, id != 0 ? id : slot->id, 1, "comm");
+}
+
+static void exchange_in_slot(struct bed *bed)
+{
+    call_on(bed, 0, SLOT, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
+    call_on(bed, 0, SLOT, CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 0, 0);
+}
+
+static void messages_of_each_communicator_that_has_a_slot_are_matched(void **state)
+{
+    struct bed *bed = *state;
+    for (uint64_t id = 100; id < 110; id++) {
+        use_slot(bed, id);
+        exchange_in_slot(bed);
+        look(bed);
+        use_slot(bed, 0);
+    }
+    assert_counts(bed, 10, 0);
+}
+
+/* Its records are read when the slot is another's. */
+static void messages_of_the_communicator_before_are_left_out(void **state)
+{
+    struct bed *bed = *state;
+    use_slot(bed, 100);
+    exchange_in_slot(bed);
+    call_on(bed, 0, SLOT, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
+    use_slot(bed, 0);
+    use_slot(bed, 101);
+    exchange_in_slot(bed);
+    look(bed);
+    assert_counts(bed, 1, 0);
+}
+
+/* The next ones of the slot, as persistent requests of it may still send. */
+static void messages_after_a_communicator_with_persistent_requests_are_left_out(void **state)
+{
+    struct bed *bed = *state;
+    use_slot(bed, 100);
+    exchange_in_slot(bed);
+    look(bed);
+    use_slot(bed, 0);
+    segment_comm(bed->fake.segment, SLOT)->since -= 1; /* odd */
+    use_slot(bed, 101);
+    exchange_in_slot(bed);
+    send(bed, 1);
+    look(bed);
+    call(bed, 1, CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 0, 0);
+    bed->now_ns += 100 * MS;
+    look(bed); /* nothing was lost: those of another communicator are matched */
+    assert_counts(bed, 2, 0);
+}
+
+/* A receive that was posted before the slot was another's. */
+static void a_receive_ends_on_the_communicator_that_it_was_posted_on(void **state)
+{
+    struct bed *bed = *state;
+    use_slot(bed, 100);
+    uint64_t post =
+        call_on(bed, 0, SLOT, CALL_Irecv, EVENT_RECV | EVENT_POST | EVENT_WILDCARD, 1, 0);
+    look(bed);
+    use_slot(bed, 0);
+    use_slot(bed, 101);
+    call_on(bed, 0, SLOT, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
+    call_on(bed, 0, SLOT, CALL_Wait, EVENT_RECV | EVENT_DONE | EVENT_WILDCARD, 1, post);
+    look(bed);
+    assert_counts(bed, 0, (unsigned)match_counts(bed->match).unmatched);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +269,14 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             where_one_ring_was_lapped_the_others_are_not_matched_wrongly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_of_each_communicator_that_has_a_slot_are_matched,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_of_the_communicator_before_are_left_out, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            messages_after_a_communicator_with_persistent_requests_are_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_receive_ends_on_the_communicator_that_it_was_posted_on,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,9 +279,32 @@ static void slots_are_given_back(void)
     MPI_Comm_set_name(child, "a name of its own");
     skip_events();
     MPI_Barrier(child);
-    EXPECT(strcmp(segment_comm(witness_segment, next_event().comm)->name, "a name of its own") == 0,
-           "name");
+    const struct event e = next_event();
+    const struct comm_slot *slot = segment_comm(witness_segment, e.comm);
+    EXPECT(strcmp(slot->name, "a name of its own") == 0, "name");
+    EXPECT(slot->since > 0 && slot->since < e.t_enter, "freed before its next use");
     MPI_Comm_free(&child);
+}
+
+/* Records of what such a request posts cannot be told from those of the next communicators. */
+static void the_slot_of_a_communicator_with_persistent_requests_is_told(void)
+{
+    MPI_Comm child;
+    MPI_Request request;
+    int in;
+    MPI_Comm_dup(MPI_COMM_SELF, &child);
+    MPI_Recv_init(&in, 1, MPI_INT, 0, 1, child, &request);
+    skip_events();
+    MPI_Barrier(child);
+    const struct comm_slot *slot = segment_comm(witness_segment, next_event().comm);
+    MPI_Comm_free(&child);
+    EXPECT(slot->since % 2 == 0, "while its records are read");
+    for (int i = 0; i < 3 * (int)SEGMENT_COMMS; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &child);
+        MPI_Comm_free(&child);
+    }
+    EXPECT(slot->since % 2 == 1, "the next communicators");
+    MPI_Request_free(&request);
 }
 
 static int free_value(MPI_Comm comm, int key, void *value, void *unused)
@@ -482,6 +505,7 @@ int main(int argc, char **argv)
     grids_are_noted();
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
+    the_slot_of_a_communicator_with_persistent_requests_is_told();
     a_communicator_freed_by_a_callback_gives_its_slot_back();
     communicators_made_by_a_callback_have_ids_of_their_own();
     a_communicator_that_is_not_freed_keeps_its_id();
