@@ -77,13 +77,13 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
 /* ---- names --------------------------------------------------------------- */
 
 /* @param comm_rank  set to the rank's number in it, from 1 up; 0: not known
- * @return its position; CAPTURE_NAMES: the message is full */
-static size_t node_capture_comm_position(struct capture *c, const struct rank *rank, uint32_t slot,
-                                         uint64_t *comm_rank)
+ * @return its position, 0: not known; CAPTURE_NAMES: the message is full */
+static size_t node_capture_comm_position(struct capture *c, const struct rank *rank,
+                                         const struct event *event, uint64_t *comm_rank)
 {
     struct comm_slot copy;
     *comm_rank = 0;
-    if (!rank_copy_comm(rank, slot, &copy) || copy.id == 0)
+    if (!rank_copy_comm(rank, event->comm, &copy) || copy.id == 0 || event->t_enter < copy.since)
         return 0;
     *comm_rank = copy.my_rank < 0 ? 0 : (uint64_t)copy.my_rank + 1;
     for (size_t i = 1; i < c->comms; i++)
@@ -178,7 +178,7 @@ static int capture_add_record(struct capture *c, const struct rank *rank,
             capture_begin_thread(c, rank, record->ring);
         struct wire_capture_event_row row =
             capture_row(&record->event, c->threads - 1, record->running, node_capture_time, &clock);
-        row.comm = node_capture_comm_position(c, rank, record->event.comm, &row.comm_rank);
+        row.comm = node_capture_comm_position(c, rank, &record->event, &row.comm_rank);
         row.region = node_capture_region_position(c, rank, record->event.region);
         if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {
             c->event_rows[c->events++] = row;

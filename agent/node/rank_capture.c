@@ -27,7 +27,7 @@ static int rank_capture_reserve(struct rank_capture *c, size_t maximum, uint32_t
     if (maximum <= c->capacity)
         return 0;
     if (ARRAY_RESIZE(c->list, maximum) != 0 || ARRAY_RESIZE(c->merged, maximum) != 0 ||
-        ARRAY_RESIZE(c->batch, maximum) != 0)
+        ARRAY_RESIZE(c->batch, 2 * maximum) != 0)
         return -ENOMEM;
     c->capacity = maximum;
     return 0;
@@ -93,6 +93,26 @@ static size_t rank_capture_drop_paused(struct event *events, size_t count)
     return kept;
 }
 
+/* Drop the records of pauses, and read as many older ones in their place.
+ * @param count  read, with space for `maximum` more behind the first `maximum` @return of the list
+ */
+static size_t rank_capture_pass_pauses(const struct ring_reader *reader, struct event *list,
+                                       size_t count, size_t maximum)
+{
+    uint64_t before = count > 0 ? list[0].seq : 0;
+    size_t kept = rank_capture_drop_paused(list, count), found;
+    struct event *older = list + maximum;
+    while (kept < count && (found = ring_capture_before(reader, before, older, maximum)) > 0) {
+        before = older[0].seq;
+        found = rank_capture_drop_paused(older, found);
+        size_t taken = found < count - kept ? found : count - kept;
+        memmove(list + taken, list, kept * sizeof *list);
+        memcpy(list, older + found - taken, taken * sizeof *list);
+        kept += taken;
+    }
+    return kept;
+}
+
 /* Parts of a call that is not in the copy are useless. */
 static size_t rank_capture_count_orphans(const struct event *events, size_t count)
 {
@@ -154,7 +174,7 @@ int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t ma
             until_ns == UINT64_MAX ? UINT64_MAX : rank_capture_find_end(reader, clock, until_ns);
         size_t count =
             rank_capture_read_ring(reader, end, c->batch, maximum, &running, &c->lapped[i]);
-        count = rank_capture_drop_paused(c->batch, count);
+        count = rank_capture_pass_pauses(reader, c->batch, count, maximum);
         size_t from = rank_capture_count_orphans(c->batch, count);
         rank_capture_merge(c, c->batch + from, count - from, i, running, maximum);
     }

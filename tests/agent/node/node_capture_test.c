@@ -310,6 +310,40 @@ static void calls_while_recording_was_paused_are_left_out(void **state)
     assert_int_equal(m->events[1].number, 2);
 }
 
+static void calls_before_a_long_pause_fill_the_capture(void **state)
+{
+    struct bed *bed = *state;
+    struct event paused = send_of(1);
+    paused.flags |= EVENT_PAUSED;
+    write_sends(bed, 0, 10);
+    for (int i = 0; i < 20; i++)
+        fake_rank_write(&bed->fake, &paused);
+    write_sends(bed, 30, 2);
+    assert_true(capture(bed, "", 6, 0, NOW));
+    const struct wire_captured *m = next(bed);
+    static const uint64_t numbers[] = {6, 7, 8, 9, 30, 31};
+    assert_int_equal(m->events_count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(m->events[i].number, numbers[i]);
+}
+
+static void a_call_from_before_a_communicator_had_its_slot_names_none(void **state)
+{
+    struct bed *bed = *state;
+    struct event event = send_of(0);
+    event.comm = 5;
+    fake_rank_comm(&bed->fake, 5, 77, 4, "ring");
+    segment_comm(bed->fake.segment, 5)->since = send_of(1).t_enter;
+    fake_rank_write(&bed->fake, &event);
+    event = send_of(1);
+    event.comm = 5;
+    fake_rank_write(&bed->fake, &event);
+    assert_true(capture(bed, "", 3, 0, NOW));
+    const struct wire_captured *m = next(bed);
+    assert_int_equal(m->events[0].comm, 0);
+    assert_int_equal(m->comms[m->events[1].comm].id, 77);
+}
+
 static void part_without_its_call_is_left_out(void **state)
 {
     struct bed *bed = *state;
@@ -568,6 +602,8 @@ int main(void)
         WITH_BED(each_kind_of_call_has_its_own_fifth_word),
         WITH_BED(neighbours_of_a_rank_are_reported_once_with_the_collectives_that_have_them),
         WITH_BED(calls_while_recording_was_paused_are_left_out),
+        WITH_BED(calls_before_a_long_pause_fill_the_capture),
+        WITH_BED(a_call_from_before_a_communicator_had_its_slot_names_none),
         WITH_BED(part_without_its_call_is_left_out),
         WITH_BED(node_without_such_ranks_says_so),
         WITH_BED(other_job_and_unknown_clock_are_not_answered),
