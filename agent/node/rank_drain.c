@@ -302,12 +302,17 @@ static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring
 /* The call that goes beyond the end of the window: the first record after it, or the call that has
  * not ended yet. None is known of a ring that was not drained up to the end.
  * @return 1 when *event was set */
-static int rank_drain_find_in_progress(const struct rank_ring *ring,
+static int rank_drain_find_in_progress(const struct rank *rank, const struct rank_ring *ring,
                                        const struct sum_source *source, struct event *event)
 {
     struct ring_reader ahead = ring->reader;
-    if (ring_read(&ahead, event, 1) != 1)
-        return ring_peek(&ring->reader, event) == 0;
+    if (ring_read(&ahead, event, 1) != 1) {
+        if (ring_peek(&ring->reader, event) != 0)
+            return 0;
+        uint64_t paused_at = atomic_load_explicit(&rank->segment->paused_at, memory_order_relaxed);
+        event->flags |= paused_at != 0 && event->t_enter >= paused_at ? EVENT_PAUSED : 0;
+        return 1;
+    }
     return ahead.lost == ring->reader.lost && event_sum_count_ended(source, event, 1) == 0;
 }
 
@@ -318,7 +323,7 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks, int e
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
         struct sum_source source = rank_drain_make_source(rank, ring, clocks);
-        if (rank_drain_find_in_progress(ring, &source, &event))
+        if (rank_drain_find_in_progress(rank, ring, &source, &event))
             event_sum_in_progress(rank->sum, rank->index, &source, &event);
         rank_drain_sample_counters(rank, ring, &source, ended);
     }

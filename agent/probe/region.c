@@ -6,7 +6,7 @@
  * region only if it can be read and looks like a name, and is either in the constants or variables
  * of the program or a library, or, for names composed in a buffer, consists of letters, digits and
  * a few punctuation characters. */
-#include "agent/probe/probe.h"
+#include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 
@@ -163,16 +163,23 @@ static int region_close(struct thread *t, const char *name)
     return 0;
 }
 
+static void region_set_paused(uint32_t paused)
+{
+    probe.paused = paused;
+    atomic_store_explicit(&probe.segment->paused_at, paused ? probe_read_ticks() : 0,
+                          memory_order_relaxed);
+}
+
 int region_control(struct thread *t, int level, const void *argument)
 {
     char name[NAME_CAPACITY] = "";
-    if (level == 0)
-        probe.paused = 1;
+    if (level == 0 && !probe.paused)
+        region_set_paused(1);
     if (level != 1 && level != -1)
         return 0;
     int was_paused = level == 1 && probe.paused;
-    if (level == 1)
-        probe.paused = 0;
+    if (was_paused)
+        region_set_paused(0);
     int constant = 0;
     if (!region_read_name(name, argument, &constant) || (was_paused && !constant))
         return 0;

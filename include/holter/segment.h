@@ -137,6 +137,7 @@ struct segment {
     _Atomic uint32_t carts_made;   /**< Cartesian communicators: more than `carts` have no slot */
     _Atomic uint32_t sources_made; /**< slots claimed: more than SEGMENT_SOURCES do not exist */
     _Atomic int32_t abort_code;    /**< argument of MPI_Abort */
+    _Atomic uint64_t paused_at; /**< ticks: MPI_Pcontrol(0) is in force since then; 0: it is not */
     /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
     _Atomic int32_t agent_pid;
     /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */

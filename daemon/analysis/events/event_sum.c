@@ -524,13 +524,13 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
 {
     struct rank_sum *to = &sum->ranks[rank];
     uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
-    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns || event->flags & EVENT_PAUSED)
+    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
         return;
     struct ring_sum *ring = source->ring;
     enum call_class class_ = event_sum_kind_of(sum, event->call).class_;
     uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
-    if (class_ != CALL_POLL && source->end_ns > from) {
+    if (class_ != CALL_POLL && source->end_ns > from && !(event->flags & EVENT_PAUSED)) {
         event_sum_add_class_time(to, ring, class_, source->end_ns - from);
         ring->accounted_ns = source->end_ns;
         ring->accounted_from_ns = begin;

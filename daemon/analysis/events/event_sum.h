@@ -105,7 +105,8 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
 size_t event_sum_count_ended(const struct sum_source *source, const struct event *events,
                              size_t count);
 
-/** At the end of the window: count the time so far of a call that goes beyond it.
+/** At the end of the window: note a call that goes beyond it, and count its time so far unless it
+ *  is of a pause.
  *  @param event  the call in progress, or the first record that event_sum_events() did not take */
 void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_source *source,
                            const struct event *event);

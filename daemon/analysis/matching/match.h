@@ -96,7 +96,7 @@ struct match_counts {
     uint64_t matched;   /**< messages between members */
     uint64_t unmatched; /**< ends of such messages that were dropped, and messages of which one end
                              alone came while recording was paused */
-    uint64_t rejected;  /**< pairs whose sizes or times contradict each other */
+    uint64_t rejected; /**< pairs whose sizes or times contradict each other; not those of pauses */
 };
 
 struct match;

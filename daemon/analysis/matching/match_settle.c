@@ -133,8 +133,9 @@ static inline int match_bind_pair(struct match *match, struct channel *channel,
     int good = match_ends_fit(send, receive), paused = send->paused + receive->paused;
     uint64_t send_ns = send->enter_ns, end_ns = match_send_end(send), bytes = send->bytes;
     match_pool_release(&match->sends, send_number);
+    match->counts.unmatched += paused == 1;
     if (!good) {
-        match->counts.rejected++;
+        match->counts.rejected += paused == 0;
         uint32_t group = receive->group;
         match_pool_release(&match->receives, receive_number);
         if (group != NONE) {
@@ -144,7 +145,6 @@ static inline int match_bind_pair(struct match *match, struct channel *channel,
         return 0;
     }
     match->counts.matched += paused == 0;
-    match->counts.unmatched += paused == 1;
     receive->paused = paused != 0;
     receive->state = SETTLED_MESSAGE;
     receive->post_ns = send_ns;

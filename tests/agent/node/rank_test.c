@@ -95,6 +95,29 @@ static struct wire_rank_row row_of(struct bed *bed)
     return rows.ranks[0];
 }
 
+static void a_call_in_progress_during_a_pause_is_named_and_its_time_in_no_sum(void **state)
+{
+    struct bed *bed = *state;
+    struct event barrier = {
+        .t_enter = 1000, .kind = EVENT_CALL, .call = CALL_Barrier, .comm = COMM_SLOT_NONE};
+    struct drain_clocks clocks = until(bed, 2000);
+    attach(bed);
+    fake_rank_enter(&bed->fake, &barrier);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    atomic_store(&bed->fake.segment->paused_at, 1001); /* by another thread */
+    rank_end_window(bed->rank, &clocks, 0);
+    assert_int_equal(row_of(bed).collective_ns, 1000);
+    event_sum_clear(bed->sum);
+    atomic_store(&bed->fake.segment->paused_at, 900);
+    clocks = until(bed, 3000);
+    rank_end_window(bed->rank, &clocks, 0);
+    struct wire_rank_row row = row_of(bed);
+    assert_int_equal(row.collective_ns, 0);
+    assert_int_equal(row.in_call, CALL_Barrier);
+    assert_int_equal(row.in_call_ns, 2000);
+    detach(bed);
+}
+
 /* The ring is lapped often: what is not read is summed by the rank itself. */
 static void every_record_is_summed_though_the_ring_is_lapped(void **state)
 {
@@ -528,6 +551,8 @@ int main(void)
             sums_of_a_ring_that_was_not_drained_name_what_is_in_their_window, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_record_counts_once_however_often_agents_are_killed,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_call_in_progress_during_a_pause_is_named_and_its_time_in_no_sum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_record_is_summed_though_the_ring_is_lapped, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reused_slot_names_its_new_communicator, set_up, tear_down),

@@ -559,6 +559,7 @@ static void regions_stand_on_events_and_messages_of_a_pause_are_marked(void)
     MPI_Barrier(MPI_COMM_SELF);
     EXPECT(EXPECT_CALL(Barrier, 0).region == 0, "outside");
     MPI_Pcontrol(0);
+    EXPECT(atomic_load(&witness_segment->paused_at) > 0, "paused");
     for (int i = 0; i < 10; i++)
         MPI_Barrier(MPI_COMM_SELF);
     EXPECT_SILENCE();
@@ -567,6 +568,7 @@ static void regions_stand_on_events_and_messages_of_a_pause_are_marked(void)
     EXPECT_CALL(Sendrecv, EVENT_SEND | EVENT_POST | EVENT_DONE | EVENT_PAUSED);
     EXPECT_PART(Sendrecv, EVENT_RECV | EVENT_POST | EVENT_DONE | EVENT_PAUSED);
     MPI_Pcontrol(1);
+    EXPECT(atomic_load(&witness_segment->paused_at) == 0, "resumed");
     EXPECT_CALL(Pcontrol, 0);
     MPI_Barrier(MPI_COMM_SELF);
     EXPECT_CALL(Barrier, 0);

@@ -866,6 +866,22 @@ static void messages_after_a_pause_are_matched_and_those_of_it_are_not_reported(
     assert_true(bed->halves[0].key == message_key(100, 0, 2, 5, 2));
 }
 
+static void contradictions_of_a_pause_are_not_counted_as_rejected(void **state)
+{
+    struct bed *bed = *state;
+    for (int i = 0; i < 3; i++) { /* 0: in the pause; 1: sent in it; 2: received in it */
+        uint32_t sent = i < 2 ? EVENT_PAUSED : 0, received = i != 1 ? EVENT_PAUSED : 0;
+        struct event receive = event_of(CALL_Recv, RECEIVED | received, 0, i, 1000, 1100);
+        receive.bytes++;
+        give(bed, 0, event_of(CALL_Send, SENT | sent, 1, i, 1000, 1010));
+        give(bed, 1, receive);
+    }
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->message_count, 0);
+    assert_int_equal(match_counts(bed->match).rejected, 0);
+    assert_int_equal(match_counts(bed->match).unmatched, 2);
+}
+
 /* Messages of a receiver that waits long before each is sent. */
 static void exchange(struct bed *bed, uint64_t begin, unsigned count)
 {
@@ -995,6 +1011,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             messages_after_a_pause_are_matched_and_those_of_it_are_not_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(contradictions_of_a_pause_are_not_counted_as_rejected,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_of_partitioned_requests_are_counted_as_unmatched,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
