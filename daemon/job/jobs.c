@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
-#define MAXIMUM_ENDED_JOBS 64u         /* ended jobs that viewers can still ask for */
+#define MAXIMUM_ENDED_JOBS 64u /* ended jobs that viewers can still ask for */
 
 struct entry {
     struct job *job;
