@@ -164,14 +164,14 @@ int finding_is_part(const struct job_growth *g, const struct scope_finding *f,
     return 1;
 }
 
-int finding_follows(const struct scope_finding *f, const struct scope_finding *culprit)
+int finding_follows(const struct scope_finding *f, const struct scope_finding *culprit, int alone)
 {
     const enum scope_kind kind = f->members[0].kind;
     const uint64_t apart =
         f->onset > culprit->onset ? f->onset - culprit->onset : culprit->onset - f->onset;
     if (culprit->part == SCOPE_TRANSFER && f->part == SCOPE_LATENESS)
         return 1;
-    if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) && culprit->share < CULPRIT_ALL)
+    if ((kind == SCOPE_NODE_PAIR || kind == SCOPE_LINK) && culprit->share < CULPRIT_ALL && !alone)
         return 0;
     return apart <= CULPRIT_TOGETHER ||
            (f->onset > culprit->onset && (kind < SCOPE_NODE || culprit->share >= CULPRIT_ALL));

@@ -29,7 +29,7 @@
  * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. The bench has no work whose
  * messages become longer for a while: without OTHER_SIZE their time counts as lost. */
 #define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
-#define FOUND_WINDOWS 2u /* as CULPRIT_WINDOWS, where scopes deviate, and it is not the network */
+#define FOUND_WINDOWS 2u /* as CULPRIT_WINDOWS, where scopes deviate; by the network: the same */
 #define SIZE_MEMORY 20.0 /* windows over which the size of messages is learned */
 #define OTHER_SIZE 0.25  /* by which they differ in the mean: the job does another work */
 /* Both CULPRIT_STRETCH times while the job makes less progress. Of 160 faults each in jobs with
@@ -40,14 +40,29 @@
 
 /* ---- findings of the scopes -------------------------------------------------- */
 
-/* Do the scopes name another one whose messages take longer? They see the typical message of each
- * scope, of which the times that the attribution adds up may be those of a few only. Where these
- * are nearly all that is lost, only a place that explains nearly all is another one: the node of a
- * master whom all messages between nodes come from, or go to. */
+/* Do the scopes announce the places of the culprit, alone or with others? */
+static int losses_are_agreed(const struct job_growth *g, const struct scope_finding *culprit)
+{
+    int agreed = 0;
+    for (size_t i = 0; i < g->finding_count; i++) {
+        const struct scope_finding *f = &g->findings[i];
+        const int same = f->members[0].kind >= SCOPE_NODE && finding_is_alike(f, culprit) &&
+                         f->member_count == culprit->member_count && finding_names(f, culprit);
+        agreed |= (same || finding_includes(f, culprit)) && finding_is_announced(g, f);
+    }
+    return agreed;
+}
+
+/* Do the scopes name another one whose messages take longer, and not this one? They see the typical
+ * message of each scope, of which the times that the attribution adds up may be those of a few
+ * only. Where these are nearly all that is lost, only a place that explains nearly all is another
+ * one: the node of a master whom all messages between nodes come from, or go to. */
 static int losses_are_named_otherwise(const struct job_growth *g,
                                       const struct scope_finding *culprit)
 {
     int otherwise = 0;
+    if (losses_are_agreed(g, culprit))
+        return 0;
     for (size_t i = 0; i < g->finding_count; i++) {
         const struct scope_finding *f = &g->findings[i];
         const int place = f->members[0].kind >= SCOPE_NODE && f->share >= CULPRIT_ALL;
@@ -180,7 +195,8 @@ static void losses_search(struct job_growth *g, const struct closed_window *wind
     /* Steps of some ranks end before those of others: one window may name these, the next one
      * those. Of one link, a window that does not show it is none that shows another. */
     const uint32_t sure = transfer && !links && span == 1 ? s->slow : s->same;
-    if (sure < (transfer || g->finding_count == 0 || span > 1 ? CULPRIT_WINDOWS : FOUND_WINDOWS))
+    const int found = transfer ? losses_are_agreed(g, &culprit) : g->finding_count > 0;
+    if (sure < (found && span == 1 ? FOUND_WINDOWS : CULPRIT_WINDOWS))
         return;
     s->good = 0;
     if (!losses_continue_gradual(g))
@@ -243,7 +259,9 @@ static void losses_follow(struct job_growth *g, const struct closed_window *wind
         found && (f->members[0].kind == SCOPE_INTER || finding_names(&now, f) || taken || grown ||
                   (network && f->member_count > 1 && finding_is_of_several(&now)));
     s->good = goes_on ? 0 : s->good + 1;
-    f->over = s->good >= culprit_over_windows(g, window);
+    /* Where another fault costs more, what a link costs may not show: ranks wait anyway. */
+    f->over = s->good >= culprit_over_windows(g, window) &&
+              !(f->part == SCOPE_TRANSFER && losses_are_agreed(g, f));
     if (!goes_on)
         return;
     if ((taken && now.share >= CULPRIT_ALL) || grown)
@@ -259,9 +277,10 @@ static int losses_are_taken(const struct job_growth *g, const struct scope_findi
     const struct growth_losses *s = &g->losses;
     if (s->shared != 0)
         return f->id == s->shared && !f->over;
-    return symptom ? (s->finding.share >= CULPRIT_ALL || f->members[0].kind < SCOPE_NODE) &&
-                         finding_follows(f, &s->finding) && !f->over && growth_fires(g, f->id)
-                   : finding_names(f, &s->finding) && finding_is_announced(g, f);
+    return symptom
+               ? (s->finding.share >= CULPRIT_ALL || f->members[0].kind < SCOPE_NODE) &&
+                     finding_follows(f, &s->finding, s->alone) && !f->over && growth_fires(g, f->id)
+               : finding_names(f, &s->finding) && finding_is_announced(g, f);
 }
 
 static struct scope_finding *losses_find_taken(struct job_growth *g, int symptom)
@@ -334,11 +353,12 @@ static void growth_find_sudden(struct job_growth *g, const struct closed_window 
         losses_follow(g, window);
     if (s->finding.id == 0)
         return;
+    s->alone |= s->finding.share >= CULPRIT_ALL;
     const struct scope_finding *culprit = losses_choose(g);
     for (size_t i = 0; culprit != NULL && i < g->finding_count; i++) {
         struct scope_finding *f = &g->findings[i];
-        if (f != culprit && (finding_follows(f, &s->finding) || finding_names(f, &s->finding) ||
-                             finding_is_part(g, f, &s->finding)))
+        if (f != culprit && (finding_follows(f, &s->finding, s->alone) ||
+                             finding_names(f, &s->finding) || finding_is_part(g, f, &s->finding)))
             f->symptom_of = culprit->id;
     }
 }

@@ -83,7 +83,7 @@ static int second_explains(const struct job_growth *g, const struct scope_findin
         return 1;
     culprit.share = 1;
     return f->part == SCOPE_TRANSFER && culprit.part == SCOPE_TRANSFER &&
-           (finding_follows(f, &culprit) || finding_is_part(g, f, &culprit));
+           (finding_follows(f, &culprit, 0) || finding_is_part(g, f, &culprit));
 }
 
 /* While it is not sure yet, what would follow from it and has no alert yet waits. */

@@ -42,6 +42,7 @@ struct growth_losses {
     uint32_t slow;                /**< windows, one after the other */
     uint32_t same;      /**< windows in which the finding was the same before it has an id */
     uint32_t good;      /**< windows in which the finding was not seen */
+    int alone;          /**< nearly all that was lost was put down to it once */
     uint32_t more;      /**< windows, one after the other, in which others were culprits, too */
     uint64_t announced; /**< onset with which the culprit was announced, when it was gradual or the
                              second one; or 0 */
