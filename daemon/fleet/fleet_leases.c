@@ -283,7 +283,7 @@ static int leases_regain(struct link_job *job)
     return 0;
 }
 
-/* Another daemon has made the stream anew, which was deleted, or lost with the servers' store. */
+/* Another daemon has created the stream again, which was deleted, or lost with the servers' store. */
 static void leases_check_stream(struct fleet_link *link)
 {
     const uint64_t made_ns = fleet_nats_stream_made_ns(link->nats), before = link->made_ns;
@@ -292,7 +292,7 @@ static void leases_check_stream(struct fleet_link *link)
     link->made_ns = made_ns;
     if (before == 0)
         return;
-    log_warn("the stream holter_%s was made anew: its jobs are read from their first message",
+    log_warn("the stream holter_%s was created again: its jobs are read from their first message",
              link->options.nats.cluster);
     while (link->jobs != NULL)
         leases_drop(link->jobs, fleet_link_holds(link, link->jobs->id));

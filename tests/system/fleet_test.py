@@ -380,7 +380,7 @@ class Fleets(unittest.TestCase):
         fleet.start_server(0)
         lab.wait_for(lambda: 'was deleted' in fleet.daemons['a'].err(), 'the warning')
         fleet.start_daemon('b')
-        lab.wait_for(lambda: 'the stream holter_default was made anew' in fleet.daemons['a'].err(), 'the other stream')
+        lab.wait_for(lambda: 'the stream holter_default was created again' in fleet.daemons['a'].err(), 'the other stream')
         lab.wait_for(lambda: fleet.holder('one'), 'a worker')
         self.assertEqual(0, fleet.end_job('one').status)
         fleet.recording(fleet.wait_ended('one'), 'one')
