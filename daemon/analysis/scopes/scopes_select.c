@@ -22,6 +22,7 @@
 #define NOISE_LIMIT 3.0    /* standard deviations that an effect counts as noise */
 #define LAG_PRIOR 3.0f     /* windows without correlation that are assumed before the first */
 #define LAG_ENDS 0.01      /* correlation that no longer counts */
+#define MOST_LAG 0.95      /* correlation that is believed */
 #define LEAST_WINDOWS 2u   /* that a deviation has to last */
 #define IDLE_WINDOWS 16u   /* without messages an excursion is forgotten */
 #define PEAK_FLOOR 3.0     /* standard deviations, from which on peaks of noise are learned */
@@ -123,12 +124,13 @@ static void track_learn_noise(struct scope_track *track, const struct scope_esti
 {
     const double most = NOISE_LIMIT * sqrt(e->variance);
     const double effect = scope_limit(e->effect, -most, most);
+    const double before = scope_limit(track->before, -most, most);
     struct scope_noise *noise = &track->noise;
-    noise->product +=
-        (float)(effect * (double)track->before) - noise->product / SCOPE_SPREAD_MEMORY;
+    noise->product += (float)(effect * before) - noise->product / SCOPE_SPREAD_MEMORY;
     noise->square += (float)(effect * effect) - noise->square / SCOPE_SPREAD_MEMORY;
     if (track->cusum < SCOPE_BEGUN)
-        noise->lag = fmaxf(0, noise->product / (noise->square + LAG_PRIOR * (float)e->variance));
+        noise->lag = (float)scope_limit(
+            noise->product / (noise->square + LAG_PRIOR * (float)e->variance), 0, MOST_LAG);
 }
 
 static void track_follow(struct scope_track *track, const struct scope_estimate *e, uint32_t window)

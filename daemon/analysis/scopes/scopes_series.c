@@ -296,6 +296,8 @@ static void series_learn_row(struct scopes *s, const struct scope_row *row, stru
     }
     if (!scopes_are_few(s) || s->tables[TABLE_PAIR].tracks[row->pair].cusum < SCOPE_BEGUN)
         series->noise = series->variance;
+    else if (series->seen <= 0) /* it begins while its pair deviates */
+        series->noise = (float)s->noise[locality];
     series->mean = (float)(series->seen > 0 ? series->mean + rate * limited : x);
     if (series->seen < SERIES_MEMORY)
         series->seen += 1;

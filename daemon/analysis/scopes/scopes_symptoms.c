@@ -1,10 +1,10 @@
 /* Findings that follow from another one. Ranks that wait for slow messages hold up others in turn:
  * in small jobs, and around a culprit in large ones, messages between its partners take longer as
  * well. A finding is a symptom of another that began no later and costs several times as much when
- * all nodes that may hold up its messages exchange messages with the culprit, and pairs of nodes
- * are when they cost less and all their receivers complete messages of the culprit as well. A pair
- * of nodes is none when the other messages of its ranks take as long as before: nobody is held up
- * there. */
+ * all nodes that may hold up its messages exchange messages with the culprit. So are pairs of nodes
+ * that cost no more than the culprit, if all their receivers complete messages of it as well. A
+ * pair of nodes is none when the other messages of its ranks take as long as before: nobody is held
+ * up there. */
 #include "daemon/analysis/scopes/scopes_state.h"
 
 #include <math.h>
@@ -108,14 +108,18 @@ static bool symptoms_is_shared(struct scopes *s, const struct scope_finding *f,
                                const struct scope_finding *culprit, uint8_t *marks)
 {
     const struct scope_rows *rows = scopes_newest(s);
-    bool shared = f->members[0].kind == SCOPE_NODE_PAIR;
+    bool shared = f->members[0].kind == SCOPE_NODE_PAIR, any = false;
     memset(marks, 0, s->ranks);
     for (size_t i = 0; i < rows->count; i++)
         if (symptoms_has_row(s, culprit, &rows->list[i]))
             marks[rows->list[i].destination] = 1;
-    for (size_t i = 0; shared && i < rows->count; i++)
-        shared = marks[rows->list[i].destination] || !symptoms_has_row(s, f, &rows->list[i]);
-    return shared;
+    for (size_t i = 0; shared && i < rows->count; i++) {
+        if (!symptoms_has_row(s, f, &rows->list[i]))
+            continue;
+        any = true;
+        shared = marks[rows->list[i].destination] != 0;
+    }
+    return shared && any;
 }
 
 static bool symptoms_begin_together(const struct scope_finding *f, const struct scope_finding *g)

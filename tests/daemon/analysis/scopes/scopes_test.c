@@ -271,14 +271,14 @@ static void a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom(void **s
     check_named(params, 5);
 }
 
-/* Twelve nodes of two ranks in a ring, whose ranks complete all messages by one call. From the
- * onset on messages of node 1 take long, and with them what nodes 0 and 2 complete together with
- * these. */
-static void messages_completed_with_those_of_a_slow_node_are_its_symptoms(void **state)
+/* How many times as long a message between two nodes takes in a window; 0: there is none. */
+typedef uint64_t ring_slowness_fn(uint32_t window, uint32_t from, uint32_t to);
+
+/* Twelve nodes of two ranks in a ring, until five windows after the onset. */
+static struct scopes *run_ring(ring_slowness_fn *slowness)
 {
     struct scopes *scopes;
     struct noise noise = {7};
-    (void)state;
     assert_int_equal(scopes_create(&scopes), 0);
     for (uint32_t r = 0; r < 24; r++)
         assert_int_equal(scopes_place(scopes, r, r / 2), 0);
@@ -286,24 +286,61 @@ static void messages_completed_with_those_of_a_slow_node_are_its_symptoms(void *
         struct transfers rows = {0};
         for (uint32_t i = 0; i < 48; i++) {
             const uint32_t from = i / 2, to = (from + (i % 2 == 0 ? 2 : 22)) % 24;
-            const bool slow = w >= ONSET && (from / 2 == 1 || to / 2 <= 2);
-            const uint64_t flight = 40000 * (slow ? to / 2 == 1 || from / 2 == 1 ? 20 : 12 : 1);
+            const uint64_t times = w < ONSET ? 1 : slowness(w, from / 2, to / 2);
+            const uint64_t varies = noise_uint(&noise) % 50000;
             const struct transfer row = {.source = from,
                                          .destination = to,
                                          .messages = 10,
                                          .locality = LOCALITY_INTER,
-                                         .network_ns = 10 * flight + noise_uint(&noise) % 50000};
-            assert_int_equal(transfers_add(&rows, &row), 0);
+                                         .network_ns = 10 * 40000 * times + varies};
+            if (times > 0)
+                assert_int_equal(transfers_add(&rows, &row), 0);
         }
         assert_int_equal(scopes_window(scopes, w, HALF_SECOND, &rows), 0);
         transfers_finish(&rows);
     }
+    return scopes;
+}
+
+/* Messages of node 1 take long, and with them what nodes 0 and 2 complete by the same call. */
+static uint64_t slow_with_neighbours(uint32_t window, uint32_t from, uint32_t to)
+{
+    (void)window;
+    return from == 1 || to == 1 ? 20 : to <= 2 ? 12 : 1;
+}
+
+static void messages_completed_with_those_of_a_slow_node_are_its_symptoms(void **state)
+{
+    (void)state;
+    struct scopes *scopes = run_ring(slow_with_neighbours);
     size_t count;
     const struct scope_finding *f = scopes_findings(scopes, &count);
     assert_int_equal(count, 2);
     assert_true(f[0].members[0].kind == SCOPE_NODE && f[0].members[0].a == 1);
     assert_true(f[1].members[0].kind == SCOPE_NODE_PAIR && f[1].member_count == 2);
     assert_int_equal(f[1].symptom_of, f[0].id);
+    scopes_destroy(scopes);
+}
+
+/* Messages of node 1 take long, and those from node 6 to node 7, which have none in the last
+ * window.
+ */
+static uint64_t slow_far_apart(uint32_t window, uint32_t from, uint32_t to)
+{
+    if (from == 6 && to == 7)
+        return window == ONSET + 4 ? 0 : 10;
+    return from == 1 || to == 1 ? 20 : 1;
+}
+
+static void a_slow_pair_far_from_a_slow_node_is_no_symptom_while_it_has_no_messages(void **state)
+{
+    (void)state;
+    struct scopes *scopes = run_ring(slow_far_apart);
+    size_t count;
+    const struct scope_finding *f = scopes_findings(scopes, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(f[i].symptom_of, 0);
     scopes_destroy(scopes);
 }
 
@@ -734,6 +771,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_faults_at_once_are_two_findings),
         cmocka_unit_test(a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom),
         cmocka_unit_test(messages_completed_with_those_of_a_slow_node_are_its_symptoms),
+        cmocka_unit_test(a_slow_pair_far_from_a_slow_node_is_no_symptom_while_it_has_no_messages),
         cmocka_unit_test(a_fault_that_begins_with_a_new_phase_is_named),
         cmocka_unit_test(patterns_that_change_are_no_fault),
         cmocka_unit_test(messages_with_heavy_tails_are_no_fault),
