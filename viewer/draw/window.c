@@ -89,16 +89,19 @@ void window_close(struct window *win)
 {
     if (!win)
         return;
+    /* By a second connection to the X server SDL sends messages to its window, to wake itself up.
+     * One that the server reads when the window is gone ends the program with an error, which
+     * nobody receives when the window goes with the program. */
+    if (win->window && window_is_of_x()) {
+        free(win);
+        return;
+    }
     if (win->texture)
         SDL_DestroyTexture(win->texture);
     if (win->renderer)
         SDL_DestroyRenderer(win->renderer);
-    if (win->window) {
-        /* Waits for the X server, which then has read what SDL has sent it by another connection to
-         * wake itself up. About a window that is gone by then it ends the program. */
-        SDL_HideWindow(win->window);
+    if (win->window)
         SDL_DestroyWindow(win->window);
-    }
     SDL_Quit();
     free(win);
 }
