@@ -187,6 +187,8 @@ int dial_moved(struct dial *dial, struct client **client)
 {
     struct dial found;
     struct client *other = NULL;
+    if (client_state(*client) == CLIENT_CONNECTED)
+        dial->why[0] = '\0';
     /* The keys may not exist yet: then the next call tries again. */
     if (!dial_find_other(dial, *client, &found) || dial_create_client(&found, &other) != 0)
         return 0;
@@ -210,6 +212,7 @@ int dial_wait(struct dial *dial, struct client **client)
             return 1;
         dial_moved(dial, client);
     }
+    dial->why[0] = '\0';
     return 0;
 }
 

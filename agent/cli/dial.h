@@ -22,7 +22,7 @@ struct dial {
     char fleet[PATH_MAX];   /**< address of a fleet, see fleet_find(), which has named the endpoint;
                                "": none */
     uint64_t found_ns;      /**< CLOCK_MONOTONIC when the fleet was asked last */
-    char why[512];          /**< why it named no daemon then; "": it did */
+    char why[512];          /**< why it named no daemon then; "": it did, or was not asked */
     char keys[PATH_MAX];    /**< "": none */
     int named;              /**< the endpoint was given by an option */
     int keys_named;         /**< the key directory was given by an option */

@@ -170,22 +170,27 @@ static void gateway_add_bye(struct fleet *fleet, struct gateway_job *job, uint64
     gateway_add(fleet, job, &entry);
 }
 
-/* Of which jobs the missing messages are is not known: they count in each that has not ended, but
- * the messages of other jobs do not. */
+/* Of which jobs the missing messages are is not known: each that has not ended lacks a share of
+ * them, and one at least. The messages of other jobs do not count. */
 static void gateway_on_bye_to_all(struct fleet *fleet, uint64_t instance, uint64_t seq,
                                   uint64_t now_ns)
 {
     const struct gateway *gateway = &fleet->gateway;
-    uint64_t last = 0;
+    uint64_t last = commit_acks_find(&gateway->stored, instance), jobs_left = 0;
     for (size_t i = 0; i < gateway->job_count; i++) {
         const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
         last = of_job > last ? of_job : last;
+        jobs_left += of_job != 0;
     }
+    uint64_t missing = seq > last ? seq - last : 0;
     for (size_t i = 0; i < gateway->job_count; i++) {
         const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
-        if (of_job != 0)
-            gateway_add_bye(fleet, gateway->jobs[i], instance,
-                            of_job + (seq > last ? seq - last : 0), now_ns);
+        if (of_job == 0)
+            continue;
+        const uint64_t share = missing / jobs_left--;
+        gateway_add_bye(fleet, gateway->jobs[i], instance,
+                        of_job + (seq > last && share == 0 ? 1 : share), now_ns);
+        missing -= share;
     }
 }
 

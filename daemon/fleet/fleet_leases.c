@@ -283,7 +283,8 @@ static int leases_regain(struct link_job *job)
     return 0;
 }
 
-/* Another daemon has created the stream again, which was deleted, or lost with the servers' store. */
+/* Another daemon has created the stream again, which was deleted, or lost with the servers' store.
+ */
 static void leases_check_stream(struct fleet_link *link)
 {
     const uint64_t made_ns = fleet_nats_stream_made_ns(link->nats), before = link->made_ns;

@@ -374,8 +374,10 @@ static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
 /* Limits of the stream remove the oldest messages. The journal names some that were there. */
 static void worker_check_first(const struct worker_job *job, uint64_t seq)
 {
-    const uint64_t known =
-        job->close_next < job->close_count ? job->closes[job->close_next].position : 0;
+    size_t at = job->close_next;
+    while (at < job->close_count && job->closes[at].position <= job->position)
+        at++;
+    const uint64_t known = at < job->close_count ? job->closes[at].position : 0;
     if (job->messages == 0 && known > job->position && known < seq)
         log_warn("job %s: messages that were not read are not stored any more, and lost, as by "
                  "limits of the stream: it goes on with message %" PRIu64,

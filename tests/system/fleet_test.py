@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import sys
 import time
 import unittest
@@ -17,6 +18,12 @@ import checks
 import lab
 import recording
 from fleet import Fleet
+
+
+def announced_payload(port):
+    """Bytes of the longest message that a server accepts, as it tells each client at once."""
+    with socket.create_connection(('127.0.0.1', port)) as client, client.makefile('rb') as lines:
+        return json.loads(lines.readline().partition(b' ')[2])['max_payload']
 
 
 class Fleets(unittest.TestCase):
@@ -343,6 +350,7 @@ class Fleets(unittest.TestCase):
             fleet.servers[0].kill(signal.SIGHUP)
             if size == '600':
                 ended = fleet.daemons['a'].finish()
+        lab.wait_for(lambda: announced_payload(fleet.ports[0]) > 600, 'the reload')
         self.assertEqual(1, ended.status, ended)
         self.assertRegex(ended.err, fr'{fleet.url}: Maximum Payload Violation')
         fleet.start_daemon('a')
@@ -393,7 +401,7 @@ class Fleets(unittest.TestCase):
         """As by its limits."""
         fleet = self.start()
         fleet.start_job('one', '1')
-        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        lab.wait_for(lambda: fleet.newest_window('one'), 'a published window')
         first = fleet.holder('one')
         fleet.kill(first)
         fleet.publish('$JS.API.STREAM.PURGE.holter_default', b'{"filter":"holter.default.*.in"}')

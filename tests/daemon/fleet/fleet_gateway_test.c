@@ -170,7 +170,7 @@ static void a_job_that_is_named_as_a_part_of_a_recording_is_refused(void **state
     ingest(fleet, "one.part", 1, 0);
 }
 
-/* Its messages have numbers of their own over all jobs. */
+/* An agent numbers its messages across all its jobs. */
 static void messages_of_other_jobs_do_not_count_as_missing_in_a_job_that_is_left(void **state)
 {
     struct fleet *fleet = *state;

@@ -267,12 +267,14 @@ static int report_ranks_of(struct jobs *jobs, const char *user, uint64_t pid, ui
     struct job_fault fault;
     zmq_msg_t bytes;
     assert_int_equal(zmq_msg_init_size(&bytes, 8), 0);
+    memset(zmq_msg_data(&bytes), 0, 8);
     int code = jobs_ingest(jobs, instance, &ranks, &bytes, 100 * S, &fault);
     zmq_msg_close(&bytes);
     return code;
 }
 
-static void the_id_of_a_job_that_has_ended_is_free_for_a_job_of_another_user_only(void **state)
+static void
+another_user_may_reuse_the_id_of_a_job_that_has_ended_but_not_report_into_it(void **state)
 {
     (void)state;
     users = 1;
@@ -560,7 +562,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
-        cmocka_unit_test(the_id_of_a_job_that_has_ended_is_free_for_a_job_of_another_user_only),
+        cmocka_unit_test(
+            another_user_may_reuse_the_id_of_a_job_that_has_ended_but_not_report_into_it),
         cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_is_another_job),
         cmocka_unit_test(a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_agent),
         cmocka_unit_test(a_running_job_takes_all_reports_of_its_id),
