@@ -7,10 +7,12 @@
 /* Of one rank. One further row, from any source, stands for the others of a rank that has more. */
 #define PENDING_ROWS 8u
 
-static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
+/* @param posted  ticks: of a message that was posted before the slot was another's it is not known
+ */
+static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot, uint64_t posted)
 {
     struct comm_slot copy;
-    return rank_copy_comm(rank, slot, &copy) ? copy.id : 0;
+    return rank_copy_comm(rank, slot, &copy) && posted >= copy.since ? copy.id : 0;
 }
 
 static void rank_activity_describe_receive(const struct rank *rank, uint64_t comm, int32_t source,
@@ -29,6 +31,8 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
                                          uint64_t waited_ns, struct transfer_sum *transfers)
 {
     struct match_open open[PENDING_ROWS + 1];
+    const uint64_t posted = event->call == CALL_Wait ? event->t_post : event->t_enter;
+    const uint64_t comm = rank_activity_comm_id(rank, event->comm, posted);
     if (event->call == CALL_Wait && (!(event->flags & EVENT_RECV) || event->request == 0))
         return; /* waits for a send or a collective, not for a receive */
     switch (event->call) {
@@ -36,14 +40,12 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     case CALL_Recv:
     case CALL_Probe:
     case CALL_Mprobe:
-        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm), event->peer,
-                                       event->tag, waited_ns, transfers);
+        rank_activity_describe_receive(rank, comm, event->peer, event->tag, waited_ns, transfers);
         return;
     case CALL_Sendrecv:
     case CALL_Sendrecv_replace:
-        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm),
-                                       event_receive_source(event), event_receive_tag(event),
-                                       waited_ns, transfers);
+        rank_activity_describe_receive(rank, comm, event_receive_source(event),
+                                       event_receive_tag(event), waited_ns, transfers);
         return;
     default:
         break;
@@ -131,7 +133,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
     if (latest != NULL && latest->sum.last_call != 0) {
         row.call = latest->sum.last_call;
         row.peer = latest->sum.last_peer;
-        row.comm = rank_activity_comm_id(rank, latest->sum.last_comm);
+        row.comm = rank_activity_comm_id(rank, latest->sum.last_comm, UINT64_MAX);
         row.at_ns = daemon_clock_best(clock, latest->sum.last_exit_ns);
     }
     struct event event;
@@ -143,7 +145,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
         row.call = event.call;
         row.in_call = 1;
         row.peer = event.peer;
-        row.comm = rank_activity_comm_id(rank, event.comm);
+        row.comm = rank_activity_comm_id(rank, event.comm, event_posted(&event));
         row.at_ns = daemon_clock_best(clock, enter_ns);
         break;
     }

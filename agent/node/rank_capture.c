@@ -94,8 +94,8 @@ static size_t rank_capture_drop_paused(struct event *events, size_t count)
 }
 
 /* Drop the records of pauses, and read as many older ones in their place.
- * @param count  read, with space for `maximum` more behind the first `maximum` @return of the list
- */
+ * @param list  2 * maximum records, of which the first `count` are read
+ * @return how many are in the list then */
 static size_t rank_capture_pass_pauses(const struct ring_reader *reader, struct event *list,
                                        size_t count, size_t maximum)
 {

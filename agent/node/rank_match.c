@@ -51,13 +51,6 @@ static uint64_t rank_match_add_comm(const struct rank *rank, uint32_t number,
     return UINT64_MAX;
 }
 
-/* When the message of a record was posted, in ticks. */
-static uint64_t rank_match_posted(const struct event *event)
-{
-    int ends = event->flags & (EVENT_DONE | EVENT_CANCELLED) && !(event->flags & EVENT_POST);
-    return ends && event->request != 0 ? event->t_post : event->t_enter;
-}
-
 /* Slots are used again, so that a record may be of a communicator that had its slot before: it is
  * left out then, like all later ones of that communicator in its ring.
  * @return whether messages of such communicators are left out */
@@ -76,7 +69,7 @@ static int rank_match_name_comms(const struct rank *rank, struct event *batch, s
             slot = event->comm;
             since = rank_match_add_comm(rank, slot, comms);
         }
-        int before = rank_match_posted(event) < since;
+        int before = event_posted(event) < since;
         event->comm = before || since & 1 ? COMM_SLOT_OTHER : (uint16_t)(comms->count - 1);
         left_out |= before && event->flags & (EVENT_SEND | EVENT_RECV);
     }
@@ -140,7 +133,10 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     ring->lost_matched = ring->reader.lost;
     int left_out = rank_match_name_comms(rank, batch, taken, &comms);
     struct match_source source = rank_match_make_source(&comms, number, clock);
+    uint64_t losses = match_losses(rank->matching.member);
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
+    if (match_losses(rank->matching.member) != losses)
+        rank_match_age_comms(rank);
     if (left_out && rank->open > 1) /* later ones in other rings may have been taken */
         rank_match_mark_lost(rank);
 }

@@ -365,6 +365,14 @@ static const char *comm_call_name(uint16_t call)
     return "";
 }
 
+/* The name of a communicator that has none. The prefix of a long one is left out, so that it fits.
+ */
+static const char *comm_default_name(uint16_t call)
+{
+    const char *name = comm_call_name(call);
+    return strlen(name) < sizeof(((struct comm_slot *)NULL)->name) ? name : name + strlen("MPI_");
+}
+
 void comm_predefined(void)
 {
     struct comm all, self;
@@ -400,7 +408,7 @@ void comm_made(uint16_t call, MPI_Comm parent, MPI_Comm child)
     if (call == CALL_Cart_create || call == CALL_Cart_sub)
         cartesian_made(child, made.rank, made.size, id, before);
     pthread_mutex_lock(&lock);
-    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_call_name(call));
+    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_default_name(call));
     pthread_mutex_unlock(&lock);
 }
 
@@ -416,7 +424,7 @@ void comm_copied(uint16_t call, MPI_Comm parent, MPI_Comm child)
     if (child == MPI_COMM_NULL || from->slot >= COMM_SLOT_OTHER)
         return;
     pthread_mutex_lock(&lock);
-    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_call_name(call));
+    comm_add_locked(&made, HANDLE(child), id, comm_read_id(from), comm_default_name(call));
     pthread_mutex_unlock(&lock);
 }
 
@@ -429,7 +437,7 @@ void comm_window_made(uint16_t call, MPI_Comm parent, MPI_Win win)
     if (win == MPI_WIN_NULL || from->slot >= COMM_SLOT_OTHER)
         return;
     pthread_mutex_lock(&lock);
-    comm_add_locked(&made, HANDLE(win), id, comm_read_id(from), comm_call_name(call));
+    comm_add_locked(&made, HANDLE(win), id, comm_read_id(from), comm_default_name(call));
     pthread_mutex_unlock(&lock);
 }
 
@@ -476,7 +484,7 @@ void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)
     if (call != CALL_Comm_get_parent || !comm_table_find(HANDLE(child))) {
         /* The call is no part of it: one side accepts what the other connects. */
         uint64_t id = comm_mix_hash(key, comm_ordinal_locked(key));
-        comm_add_locked(&made, HANDLE(child), id, from, comm_call_name(call));
+        comm_add_locked(&made, HANDLE(child), id, from, comm_default_name(call));
     }
     pthread_mutex_unlock(&lock);
 }

@@ -295,7 +295,7 @@ void comm_predefined(void);
  *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
 void comm_set_world(MPI_Group group);
 
-/** A persistent request was made on the communicator of a slot. */
+/** A persistent request for messages was made on the communicator of a slot. */
 COLD void comm_made_persistent(uint16_t slot);
 
 /** Remove a communicator or RMA window that was freed; its slot may be reused.

@@ -142,7 +142,8 @@ HOT void shape_init_leave(const struct scope *s, int result, const struct posted
         uint32_t number, flags = request_track_posted(s, p, HANDLE(*request), &number);
         scope_place(s, number, p->comm);
         scope_what(s, flags & ~(uint32_t)MOVED, 0);
-        comm_made_persistent(p->comm);
+        if (p->flags & (EVENT_SEND | EVENT_RECV))
+            comm_made_persistent(p->comm);
     } else {
         scope_what(s, EVENT_PERSISTENT | EVENT_FAILED, 0);
     }

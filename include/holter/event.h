@@ -63,7 +63,7 @@ enum event_flag {
     EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
     EVENT_REFUSED = 1 << 11,   /**< with FAILED: no message yet, as of a wrong argument */
     /** MPI_Pcontrol(0) was in force: matched, so that the order of later messages is known, but
-     *  part of no sum and of no capture. A call in progress does not have it yet. */
+     *  part of no sum and of no capture. The agent adds it to a call in progress. */
     EVENT_PAUSED = 1 << 12,
 };
 
@@ -109,6 +109,14 @@ static inline uint16_t event_started(const struct event *event)
 {
     const int64_t number = (int64_t)TAG_CALL - event->tag;
     return number > 0 && number <= UINT16_MAX ? (uint16_t)number : 0;
+}
+
+/** When the message of a record was posted, in ticks: of a call that completes a request, by the
+ * call that made or started it. */
+static inline uint64_t event_posted(const struct event *event)
+{
+    const int ends = event->flags & (EVENT_DONE | EVENT_CANCELLED) && !(event->flags & EVENT_POST);
+    return ends && event->request != 0 ? event->t_post : event->t_enter;
 }
 
 static inline int32_t event_receive_source(const struct event *event)

@@ -18,12 +18,7 @@ static void info_text_print_line(FILE *out, const char *name, const char *text)
 
 static void print_time(FILE *out, uint64_t ns)
 {
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm day;
-    char text[40] = "?";
-    if (gmtime_r(&seconds, &day) != NULL)
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &day);
-    fprintf(out, "%s.%03uZ", text, (unsigned)(ns / 1000000 % 1000));
+    fputs(quantity_moment(ns).text, out);
 }
 
 /* Print which parts of the job are missing. */

@@ -194,6 +194,7 @@ void match_remove(struct match *match, struct match_member *member)
 void match_lost(struct match *match, struct match_member *member)
 {
     member->lossy = 1;
+    member->losses++;
     member->doubtful = DOUBTFUL_ROUNDS;
     match_drop_wildcards(match, member);
     struct channel_walk walk = match_walk_begin(match, member->rank);
@@ -208,6 +209,11 @@ void match_lost(struct match *match, struct match_member *member)
         if (group != NONE)
             match_group_at(match, group)->joint = 1;
     }
+}
+
+uint64_t match_losses(const struct match_member *member)
+{
+    return member->losses;
 }
 
 /* Another ring may have held the end of a post that is seen only now among its lost records: such a

@@ -122,6 +122,9 @@ void match_remove(struct match *match, struct match_member *member);
 /** Records of the member were lost, or calls were not recorded: see above. */
 void match_lost(struct match *match, struct match_member *member);
 
+/** How often that was so: match_events() finds losses as well. */
+uint64_t match_losses(const struct match_member *member);
+
 /** Where a member's records come from. */
 struct match_source {
     const struct tick_clock *clock;

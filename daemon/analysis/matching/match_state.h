@@ -164,6 +164,7 @@ struct match_member {
     uint32_t rank;
     uint32_t index;          /**< in match->members */
     int lossy;               /**< records were lost at some time */
+    uint64_t losses;         /**< calls of match_lost() for it */
     struct ring_part *rings; /**< owned; by ring */
     uint32_t ring_count;
     struct wildcard *wildcards; /**< owned; in the order of posting */

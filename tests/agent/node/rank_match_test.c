@@ -27,7 +27,8 @@ struct bed {
     struct match *match;
     struct tick_clock plain;
     struct event batch[RANK_BATCH];
-    uint64_t now_ns; /* of the next record: begins a second ago */
+    uint64_t now_ns;   /* of the next record: begins a second ago */
+    uint64_t freed_ns; /* comm_slot.since of the next use of the slot */
     uint64_t transfer_ns[MOST];
     unsigned messages;
 };
@@ -189,7 +190,9 @@ static void use_slot(struct bed *bed, uint64_t id)
 {
     struct comm_slot *slot = segment_comm(bed->fake.segment, SLOT);
     if (id == 0)
-        slot->since = (bed->now_ns += 10) & ~UINT64_C(1);
+        bed->freed_ns = (bed->now_ns += 10) & ~UINT64_C(1);
+    else
+        slot->since = bed->freed_ns;
     fake_rank_comm(&bed->fake, SLOT, id != 0 ? id : slot->id, 1, "comm");
 }
 
@@ -209,6 +212,16 @@ static void messages_of_each_communicator_that_has_a_slot_are_matched(void **sta
         use_slot(bed, 0);
     }
     assert_counts(bed, 10, 0);
+}
+
+static void messages_are_matched_though_their_communicator_was_freed_meanwhile(void **state)
+{
+    struct bed *bed = *state;
+    use_slot(bed, 100);
+    exchange_in_slot(bed);
+    use_slot(bed, 0);
+    look(bed);
+    assert_counts(bed, 1, 0);
 }
 
 /* Its records are read when the slot is another's. */
@@ -233,7 +246,7 @@ static void messages_after_a_communicator_with_persistent_requests_are_left_out(
     exchange_in_slot(bed);
     look(bed);
     use_slot(bed, 0);
-    segment_comm(bed->fake.segment, SLOT)->since -= 1; /* odd */
+    bed->freed_ns -= 1; /* odd */
     use_slot(bed, 101);
     exchange_in_slot(bed);
     send(bed, 1);
@@ -271,6 +284,8 @@ int main(void)
             where_one_ring_was_lapped_the_others_are_not_matched_wrongly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_of_each_communicator_that_has_a_slot_are_matched,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            messages_are_matched_though_their_communicator_was_freed_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_of_the_communicator_before_are_left_out, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(

@@ -287,7 +287,7 @@ static void slots_are_given_back(void)
 }
 
 /* Records of what such a request posts cannot be told from those of the next communicators. */
-static void the_slot_of_a_communicator_with_persistent_requests_is_told(void)
+static void the_slot_of_a_communicator_with_persistent_requests_is_marked(void)
 {
     MPI_Comm child;
     MPI_Request request;
@@ -505,7 +505,7 @@ int main(int argc, char **argv)
     grids_are_noted();
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
-    the_slot_of_a_communicator_with_persistent_requests_is_told();
+    the_slot_of_a_communicator_with_persistent_requests_is_marked();
     a_communicator_freed_by_a_callback_gives_its_slot_back();
     communicators_made_by_a_callback_have_ids_of_their_own();
     a_communicator_that_is_not_freed_keeps_its_id();
