@@ -240,9 +240,9 @@ int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t 
         return code;
     if (code != 0 || at < begin_ns || at > end_ns) {
         snprintf(why, capacity,
-                 "%.*s is outside the recording, which is %.3f s long, from %s to %s UTC",
+                 "%.*s is outside the recording, which is %.3f s long, from %s to %s",
                  (int)MOMENT_BYTES, text, (double)(end_ns - begin_ns) * 1e-9,
-                 quantity_clock(begin_ns).text, quantity_clock(end_ns).text);
+                 quantity_moment(begin_ns).text, quantity_moment(end_ns).text);
         return -HOLTER_ERANGE;
     }
     *out = at;

@@ -100,6 +100,16 @@ struct quantity quantity_clock(uint64_t ns)
     return quantity_print("%s.%03u", day, (unsigned)(ns / 1000000 % 1000));
 }
 
+struct quantity quantity_moment(uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm utc;
+    char day[40];
+    if (!gmtime_r(&seconds, &utc) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc))
+        return quantity_print("?");
+    return quantity_print("%s.%03uZ", day, (unsigned)(ns / 1000000 % 1000));
+}
+
 struct quantity quantity_share(double part, double whole)
 {
     return whole > 0 ? quantity_print("%.1f %%", 100 * part / whole) : quantity_print("-");

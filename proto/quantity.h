@@ -51,6 +51,9 @@ struct quantity quantity_measured(double ns, double error_ns);
  *  "14:03:22.125"; "-" for 0. */
 struct quantity quantity_clock(uint64_t ns);
 
+/** Date and time of day, RFC 3339: 2026-11-22T05:00:00.000Z; nanoseconds since 1970. */
+struct quantity quantity_moment(uint64_t ns);
+
 /** Share, "12.3 %"; "-" when the whole is 0. */
 struct quantity quantity_share(double part, double whole);
 

@@ -52,14 +52,14 @@ static void a_time_of_day_is_the_first_in_the_recording(void **state)
     refused("05:10x", -HOLTER_EUSAGE);
 }
 
-static void a_moment_outside_is_refused_with_the_limits_as_times_of_day(void **state)
+static void a_moment_outside_is_refused_with_the_limits_of_the_recording(void **state)
 {
     char why[300] = "";
     uint64_t out;
     (void)state;
     assert_int_equal(moment_parse("2h", BEGIN, END, &out, why, sizeof(why)), -HOLTER_ERANGE);
     assert_string_equal(why, "2h is outside the recording, which is 3600.000 s long, from "
-                             "05:00:00.000 to 06:00:00.000 UTC");
+                             "2025-11-22T05:00:00.000Z to 2025-11-22T06:00:00.000Z");
 }
 
 static uint64_t found(const char *text, uint64_t begin, uint64_t end)
@@ -282,7 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_of_day_is_the_first_in_the_recording),
-        cmocka_unit_test(a_moment_outside_is_refused_with_the_limits_as_times_of_day),
+        cmocka_unit_test(a_moment_outside_is_refused_with_the_limits_of_the_recording),
         cmocka_unit_test(a_time_of_day_that_the_recording_does_not_have_is_the_nearest),
         cmocka_unit_test(points_outside_are_found_where_that_is_allowed),
         cmocka_unit_test(from_the_begin_and_before_the_end),

@@ -60,8 +60,8 @@ int finding_is_part(const struct job_growth *g, const struct scope_finding *f,
 /** Does it follow from the culprit: does it begin with it, or is it about ranks or all messages
  * while nothing but the culprit costs time? What begins with it may still be a fault of its own
  * between two nodes or on a link.
- * @param alone  nearly all that was lost was put down to the culprit once: then it is none, also
- *               when others cost time later */
+ * @param alone  nearly all that was lost was put down to the culprit once: then what began with it
+ *               is no fault of its own, also when others cost time later */
 int finding_follows(const struct scope_finding *f, const struct scope_finding *culprit, int alone);
 
 /** Is it announced: with an alert, or soon, since typical messages take longer? */

@@ -28,8 +28,9 @@
  * growing nodes 65 and 75 for 75; OVER_WINDOWS of nodes that come and go 80 and 100 for 100; RECENT
  * of such links 95 and 100 for 100; SIZE_MEMORY and OTHER_SIZE as many. The bench has no work whose
  * messages become longer for a while: without OTHER_SIZE their time counts as lost. */
-#define MUCH_MORE 2.0    /* times what the first slow window lost: that one was another matter */
-#define FOUND_WINDOWS 2u /* as CULPRIT_WINDOWS, where scopes deviate; by the network: the same */
+#define MUCH_MORE 2.0 /* times what the first slow window lost: that one was another matter */
+#define FOUND_WINDOWS                                                                              \
+    2u /* as CULPRIT_WINDOWS, where scopes deviate, at one place if it is the network */
 #define SIZE_MEMORY 20.0 /* windows over which the size of messages is learned */
 #define OTHER_SIZE 0.25  /* by which they differ in the mean: the job does another work */
 /* Both CULPRIT_STRETCH times while the job makes less progress. Of 160 faults each in jobs with

@@ -17,7 +17,7 @@ struct picture_source {
     const char *job;           /**< id; copied */
     uint64_t ranks;            /**< of the job, as far as known */
     struct job_phases *phases; /**< borrowed for the call */
-    unsigned group_shift;      /**< 2 to this ranks are one of the phases' */
+    unsigned group_shift;      /**< a group has 1 << group_shift ranks */
 };
 
 /** Begin one.

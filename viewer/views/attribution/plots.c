@@ -278,7 +278,8 @@ void attribution_add_pattern(struct stage *s, const struct attribution_drawing *
     const struct balance *b = &d->balance[NOW];
     struct attribution_plot p = {.stage = s, .drawing = d};
     const char *rows = s->model->group > 1 ? "groups" : "ranks";
-    char what[280] = "load balance LB of ranks";
+    char what[280];
+    snprintf(what, sizeof what, "load balance LB of %s", rows);
     if (b->communicating)
         snprintf(what, sizeof what,
                  "load balance LB: messages of a %s against the mean; %s differ by %s%s%s\n"
