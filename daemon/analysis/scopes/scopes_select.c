@@ -18,7 +18,7 @@
 #define DRIFT 0.1          /* of CUSUM: deviations below 10 % do not count */
 #define STEP 6.0           /* standard deviations that one window counts at most */
 #define LARGER_STEP 2.0f   /* times the mean of an excursion is a step within it */
-#define FEW_EXCURSION 3.0f /* of CUSUM; both by the benchmark of streams and the situations */
+#define FEW_EXCURSION 3.0f /* of CUSUM in jobs of few pairs: by the benchmark of streams */
 #define NOISE_LIMIT 3.0    /* standard deviations that an effect counts as noise */
 #define LAG_PRIOR 3.0f     /* windows without correlation that are assumed before the first */
 #define LAG_ENDS 0.01      /* correlation that no longer counts */

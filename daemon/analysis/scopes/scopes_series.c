@@ -232,9 +232,10 @@ void scopes_compare(struct scopes *s)
         const enum locality locality = scope_row_locality(row);
         const double noise = series_noise(s, series, locality);
         const double shared = s->common[locality].variance + s->tables[TABLE_PAIR].spread[locality];
-        const double known = (series->seen + 1) * (few ? series_independent(s, row) : 1);
+        const double independent = series_independent(s, row);
+        const double known = (series->seen + 1) * (few ? independent : 1);
         const double lasting = noise / known + prior * prior * s->between;
-        const double variance = noise / series_independent(s, row) + lasting + LEAST_VARIANCE;
+        const double variance = noise / independent + lasting + LEAST_VARIANCE;
         row->y = (float)scope_limit(row->x - reference, LOWEST, HIGHEST);
         row->weight = series_shows_no_flight(s, row->class_) ? 0 : (float)(1 / variance);
         row->variance = (float)variance;

@@ -253,19 +253,13 @@ static void a_job_of_the_id_of_one_that_has_ended_may_be_reported_by_the_same_ag
 
 static int report_ranks_of(struct jobs *jobs, const char *user, uint64_t pid, uint64_t instance)
 {
-    const struct wire_member_row member = {.rank = 0, .pid = pid, .placement = ""};
-    const struct wire_message ranks = {.type = WIRE_TYPE_RANKS,
-                                       .ranks = {.seq = 1,
-                                                 .job = "job.0",
-                                                 .world = 1,
-                                                 .app = "/bin/app",
-                                                 .mpi = "MPI",
-                                                 .host = "n0",
-                                                 .user = user,
-                                                 .members = &member,
-                                                 .members_count = 1}};
+    struct agent_words words = {0};
+    struct wire_message ranks = {.type = WIRE_TYPE_RANKS,
+                                 .ranks = agent_words_ranks(&words, "job.0", 0, 1, 1, 1)};
     struct job_fault fault;
     zmq_msg_t bytes;
+    words.members[0].pid = pid;
+    ranks.ranks.user = user;
     assert_int_equal(zmq_msg_init_size(&bytes, 8), 0);
     memset(zmq_msg_data(&bytes), 0, 8);
     int code = jobs_ingest(jobs, instance, &ranks, &bytes, 100 * S, &fault);
