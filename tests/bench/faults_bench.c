@@ -111,6 +111,18 @@ static const struct fault_case cases[] = {
     {"step 1.3x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 1.3}, 5, false},
     {"step 2x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 2}, 5, false},
     {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
+    {"all 30 us longer, sizes differ",
+     {.kind = FAULT_STEP, .factor = 2, .delay_ns = 3e4, .spread = 1.5},
+     5,
+     false},
+    {"link 30 us longer, sizes differ",
+     {.kind = FAULT_LINK, .factor = 2, .delay_ns = 3e4, .spread = 1.5},
+     5,
+     false},
+    {"node 30 us longer, sizes differ",
+     {.kind = FAULT_NODE, .factor = 2, .delay_ns = 3e4, .spread = 1.5},
+     5,
+     false},
     {"drift 5 % a window", {.kind = FAULT_DRIFT, .factor = 1.05}, 20, false},
     {"drift 1 % a window", {.kind = FAULT_DRIFT, .factor = 1.01}, 60, false},
     {"one of 4 nodes loses 5 %",
@@ -209,7 +221,7 @@ static void bench_print(const struct fault_case *c, const struct result *r)
     const double n = r->runs, good = c->silent ? r->silent : r->named, p = good / n, z = 1.96;
     const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    printf("%-28s %4u  ", c->name, r->runs);
+    printf("%-31s %4u  ", c->name, r->runs);
     if (c->silent)
         printf("silent %5.1f %%                               ", 100 * p);
     else

@@ -4,7 +4,9 @@
  * all nodes that may hold up its messages exchange messages with the culprit. So are pairs of nodes
  * that cost no more than the culprit, if all their receivers complete messages of it as well. A
  * pair of nodes is none when the other messages of its ranks take as long as before: nobody is held
- * up there. */
+ * up there. A part of the culprit's messages is one when others of these that usually take as long
+ * deviate as much: a delay that is the same for all, or a smaller bandwidth, makes short and long
+ * messages take longer by different factors. */
 #include "daemon/analysis/scopes/scopes_state.h"
 
 #include <math.h>
@@ -15,6 +17,9 @@
 #define DELAY_WINDOWS 2u /* within which ranks are late when messages begin to be slow */
 #define LATER_WINDOWS 1u /* the onset of the culprit may be found so much later */
 #define SURE 2.0         /* standard deviations */
+#define MOSTLY 0.9       /* of the excess: a finding is part of another */
+#define OCTAVES 40u      /* classes of messages by the time that they usually take */
+#define KNOWN 4.0f       /* windows that the usual time was learned from */
 #define SENDS 1u         /* marks of ranks: messages of the finding come from it, */
 #define RECEIVES 2u      /* or go to it */
 
@@ -168,13 +173,60 @@ static bool symptoms_is_part(const struct scope_finding *f, const struct scope_f
     return true;
 }
 
+/* What messages deviate by from what they usually take, before findings were subtracted. */
+static double symptoms_deviation(const struct scopes *s, const struct scope_row *row)
+{
+    return row->x - s->series[row->series].mean;
+}
+
+static uint32_t symptoms_octave(const struct scopes *s, const struct scope_row *row)
+{
+    const double octave = s->series[row->series].mean / log(2);
+    return (uint32_t)scope_limit(octave, 0, OCTAVES - 1);
+}
+
+/* Does most of what messages of a finding take longer lie in messages of the culprit, and do those
+ * of these that usually take as long, but are not in the finding, deviate by as much? */
+static bool symptoms_is_share(struct scopes *s, const struct scope_finding *f,
+                              const struct scope_finding *culprit)
+{
+    const struct scope_rows *rows = scopes_newest(s);
+    struct scope_sum own[OCTAVES] = {{.lasting = 0}}, others[OCTAVES] = {{.lasting = 0}};
+    double excess[2] = {0}, weight = 0, product = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct scope_row *row = &rows->list[i];
+        const bool in = symptoms_has_row(s, f, row), shared = symptoms_has_row(s, culprit, row);
+        if ((!in && !shared) || s->series[row->series].seen < KNOWN)
+            continue;
+        const double deviation = symptoms_deviation(s, row);
+        struct scope_sum *sum = &(in ? own : others)[symptoms_octave(s, row)];
+        sum->weight[0] += scope_round(row->weight);
+        sum->product[0] += scope_round(row->weight * deviation);
+        if (in && deviation > 0)
+            excess[shared] += rint(row->messages * exp(row->x) * (1 - exp(-deviation)));
+    }
+    for (uint32_t o = 0; o < OCTAVES; o++) {
+        if (own[o].weight[0] <= 0 || others[o].weight[0] <= 0)
+            continue;
+        weight += own[o].weight[0];
+        product +=
+            own[o].product[0] - own[o].weight[0] * others[o].product[0] / others[o].weight[0];
+    }
+    return weight > 0 && excess[1] >= MOSTLY * (excess[0] + excess[1]) &&
+           product / weight - SURE / sqrt(weight) < log(SCOPE_MINIMUM);
+}
+
 static bool symptoms_follows(struct scopes *s, const struct scope_finding *f,
                              const struct scope_finding *culprit, uint8_t *marks)
 {
     if (symptoms_is_delay(f, culprit) || symptoms_is_load(f, culprit))
         return true;
-    if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER || !symptoms_is_place(f) ||
-        !symptoms_is_place(culprit))
+    if (f->part != SCOPE_TRANSFER || culprit->part != SCOPE_TRANSFER)
+        return false;
+    if (culprit->onset <= f->onset + DELAY_WINDOWS && culprit->peak_ns >= f->peak_ns &&
+        symptoms_is_share(s, f, culprit))
+        return true;
+    if (!symptoms_is_place(f) || !symptoms_is_place(culprit))
         return false;
     if (symptoms_is_part(f, culprit))
         return true;

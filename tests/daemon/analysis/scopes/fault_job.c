@@ -330,6 +330,7 @@ static double job_usual(const struct fault_job *job, uint32_t source, uint32_t d
 {
     const uint32_t from = job_node(job, source), to = job_node(job, destination);
     return log(from == to ? MESSAGE_NS_INTRA : MESSAGE_NS_INTER) + log1p(bytes / 4096.0) +
+           job->params.spread * job_gauss(job, source, destination, 30) +
            0.2 * job_gauss(job, source, destination, 10 + bytes) +
            0.15 * job_gauss(job, from, to, 20);
 }
@@ -338,10 +339,12 @@ static void job_add_messages(struct fault_job *job, uint32_t window, uint32_t so
                              uint32_t destination, uint32_t bytes, double more)
 {
     const uint32_t from = job_node(job, source), to = job_node(job, destination);
+    const double factor = job_factor(job, window, from, to);
+    const double delay = factor > 1 ? job->params.delay_ns : 0;
     const double usual = job_usual(job, source, destination, bytes) + more + job->job_noise +
                          job->node_noise[from] + job->node_noise[to] +
                          job->pair_noise[(size_t)from * job->params.nodes + to] +
-                         log(job_factor(job, window, from, to));
+                         (delay > 0 ? 0 : log(factor));
     const bool late = job->params.kind == FAULT_LATE_RANK && job_is_on(job, window);
     const uint32_t count = job_messages(job);
     struct transfer row = {.source = source,
@@ -352,7 +355,7 @@ static void job_add_messages(struct fault_job *job, uint32_t window, uint32_t so
         double flight = exp(usual + job->params.noise * noise_gauss(&job->noise));
         if (noise_uniform(&job->noise) < job->params.tail)
             flight *= pow(10, 1 + 2 * noise_uniform(&job->noise));
-        flight += job_is_lost(job, window, from, to) ? RETRY_NS : 0;
+        flight += delay + (job_is_lost(job, window, from, to) ? RETRY_NS : 0);
         const double wait = -WAIT_NS * log(noise_uniform(&job->noise));
         const bool sender = noise_uniform(&job->noise) < 0.5;
         row.messages += 1;

@@ -43,6 +43,8 @@ struct fault_params {
     enum fault_pattern pattern;
     uint32_t nodes, ranks_per_node;
     double factor;           /**< of the fault; a window, when it is a drift; share that is lost */
+    double delay_ns;         /**< when above 0, the fault adds this to each message instead */
+    double spread;           /**< standard deviation of the logarithm of pairs' usual times */
     uint32_t onset, length;  /**< windows; length 0: until the end */
     double messages;         /**< of a pair in a window, in the mean */
     double noise;            /**< standard deviation of a message's logarithm */

@@ -256,6 +256,19 @@ static void a_lossy_node_is_not_named_by_the_pairs_that_suffer_first(void **stat
     }
 }
 
+/* Short messages take several times as long, long ones hardly longer. */
+static void a_delay_of_short_and_long_messages_is_one_finding(void **state)
+{
+    static const enum fault_kind kinds[] = {FAULT_STEP, FAULT_LINK, FAULT_NODE};
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct fault_params params = of_kind(kinds[i], 2);
+        params.delay_ns = 30000;
+        params.spread = 1.5;
+        check_named(params, 5);
+    }
+}
+
 static void two_faults_at_once_are_two_findings(void **state)
 {
     (void)state;
@@ -768,6 +781,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
         cmocka_unit_test(a_node_that_loses_a_twentieth_of_its_messages_is_named),
         cmocka_unit_test(a_lossy_node_is_not_named_by_the_pairs_that_suffer_first),
+        cmocka_unit_test(a_delay_of_short_and_long_messages_is_one_finding),
         cmocka_unit_test(two_faults_at_once_are_two_findings),
         cmocka_unit_test(a_slow_pair_among_the_partners_of_a_slow_node_is_no_symptom),
         cmocka_unit_test(messages_completed_with_those_of_a_slow_node_are_its_symptoms),
