@@ -22,7 +22,7 @@
 
 /* Of the bytes of a job's state. To be raised when what they mean changes though no structure has
  * another size. */
-#define STATE_VERSION HOLTER_VERSION " 16"
+#define STATE_VERSION HOLTER_VERSION " 17"
 
 #define WINDOWS_OF_SILENCE 3u /* plus the grace: then contact to a node counts as lost */
 #define LEAST_SILENCE_NS UINT64_C(2000000000)

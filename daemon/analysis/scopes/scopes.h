@@ -17,8 +17,9 @@
  *     what to expect of the other (scopes_levels.c);
  *   - a scope whose mean deviation persists (CUSUM, Page) starts a search: the scope
  *     that explains most of the sum of squares is the culprit, its effect is subtracted, and the
- *     search goes on until no scope is significant. Scopes that no traffic can tell apart are
- *     alternatives of the same finding.
+ *     search goes on until no scope is significant. What its short messages deviate by may be
+ *     another multiple of the effect than what its long ones do (scopes_response.c). Scopes that no
+ *     traffic can tell apart are alternatives of the same finding.
  *
  * In a job of few pairs of nodes a fault is most of what is measured, and would hide in the noise
  * that is learned from it. There, what deviates is judged by the noise that was known before, and

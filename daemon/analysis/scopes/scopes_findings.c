@@ -100,6 +100,8 @@ struct cover {
     uint32_t count, culprits;   /* members, and those of findings that are no symptoms */
     const struct scope *member; /* when there is one, or one of a culprit */
     struct fit *only;           /* of this member */
+    uint32_t finding;           /* its number in `open` */
+    double effect;              /* its effect on messages of all lengths */
 };
 
 /* A member's rows in the newest window. */
@@ -109,6 +111,13 @@ struct fit {
     double weight[2], product[2];
     double shared, shared_product; /* of all its rows */
 };
+
+/* What a member explains of a row. */
+static double findings_effect(const struct scopes *s, const struct scope_open *open, uint32_t m,
+                              const struct scope_row *row)
+{
+    return open->effects[m] * open->response.factor[scopes_row_octave(s, row)];
+}
 
 static struct cover findings_cover(const struct scopes *s, const struct scope_row *row,
                                    struct fit (*fits)[SCOPE_MEMBERS])
@@ -120,14 +129,16 @@ static struct cover findings_cover(const struct scopes *s, const struct scope_ro
              m++) {
             if (!scopes_row_is_in(s, &open->finding.members[m], row))
                 continue;
-            cover.largest =
-                cover.count == 0 ? open->effects[m] : fmax(cover.largest, open->effects[m]);
-            cover.sum += open->effects[m];
+            const double effect = findings_effect(s, open, m, row);
+            cover.largest = cover.count == 0 ? effect : fmax(cover.largest, effect);
+            cover.sum += effect;
             cover.count++;
             if (open->finding.symptom_of != 0 && cover.culprits > 0)
                 continue;
             cover.member = &open->finding.members[m];
             cover.only = fits != NULL ? &fits[f][m] : NULL;
+            cover.finding = f;
+            cover.effect = open->effects[m];
             cover.culprits += open->finding.symptom_of == 0;
         }
     }
@@ -249,6 +260,7 @@ static void findings_judge(struct scope_open *open, const struct fit *fits)
 void scopes_explain(struct scopes *s)
 {
     struct fit fits[SCOPE_FINDINGS][SCOPE_MEMBERS] = {{{.shared = 0}}};
+    struct scope_response responses[SCOPE_FINDINGS] = {{.product = {0}}};
     struct scope_rows *rows = scopes_newest(s);
     if (s->open_count == 0)
         return;
@@ -260,11 +272,17 @@ void scopes_explain(struct scopes *s)
     /* Two faults on one way may add up, or hide each other: all between is explained. */
     for (size_t i = 0; i < rows->count; i++) {
         const struct cover cover = findings_cover(s, &rows->list[i], NULL);
-        const double y = rows->list[i].y;
+        struct scope_row *row = &rows->list[i];
+        const double y = row->y;
+        if (cover.count == 1)
+            scope_response_add(&responses[cover.finding], scopes_row_octave(s, row), row->weight, y,
+                               cover.effect);
         if (cover.count > 0)
-            rows->list[i].y -= (float)fmin(fmax(y, fmin(cover.largest, cover.sum)),
-                                           fmax(cover.largest, cover.sum));
+            row->y -= (float)fmin(fmax(y, fmin(cover.largest, cover.sum)),
+                                  fmax(cover.largest, cover.sum));
     }
+    for (uint32_t f = 0; f < s->open_count; f++)
+        scope_response_merge(&s->open[f].response, &responses[f]);
 }
 
 /* ---- findings ------------------------------------------------------------ */
@@ -426,8 +444,9 @@ static void findings_sum_excess(struct scopes *s)
             struct scope_finding *finding = &s->open[f].finding;
             double effect = 0;
             for (uint32_t m = 0; finding->part == SCOPE_TRANSFER && m < finding->member_count; m++)
-                effect +=
-                    scopes_row_is_in(s, &finding->members[m], row) ? s->open[f].effects[m] : 0;
+                effect += scopes_row_is_in(s, &finding->members[m], row)
+                              ? findings_effect(s, &s->open[f], m, row)
+                              : 0;
             const double excess = rint(findings_row_excess(row, effect));
             finding->excess_ns += excess;
             finding->messages += effect != 0 ? (uint64_t)row->messages : 0;

@@ -556,6 +556,7 @@ static void search_list_alternatives(const struct scopes *s, const struct choice
 struct excursion {
     struct scope scope;
     double effects[SCOPE_RECENT], weights[SCOPE_RECENT]; /* by window, from `first` on */
+    struct scope_response response;
     uint32_t first;
     bool alone; /* only rows that no open finding explains */
 };
@@ -591,11 +592,26 @@ static void excursion_measure(const struct scopes *s, struct excursion *x)
     }
 }
 
+static void excursion_measure_response(const struct scopes *s, struct excursion *x)
+{
+    for (uint32_t w = x->first; w <= s->windows; w++) {
+        const struct scope_rows *rows = &s->recent[w % SCOPE_RECENT];
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct scope_row *row = &rows->list[i];
+            if (excursion_has(s, x, row))
+                scope_response_add(&x->response, scopes_row_octave(s, row), row->weight, row->y,
+                                   x->effects[w - x->first]);
+        }
+    }
+    scope_response_solve(&x->response);
+}
+
 static struct excursion search_measure(const struct scopes *s, const struct scope *scope,
                                        uint32_t first)
 {
     struct excursion x = {.scope = *scope, .first = first, .alone = true};
     double weight = 0;
+    scope_response_solve(&x.response);
     excursion_measure(s, &x);
     for (uint32_t w = first; w <= s->windows; w++)
         weight += x.weights[w - first];
@@ -643,7 +659,8 @@ static void search_subtract(struct scopes *s, const struct excursion *x, double 
             struct scope_row *row = &rows->list[i];
             if (!excursion_has(s, x, row))
                 continue;
-            row->y -= (float)(sign * x->effects[w - x->first]);
+            row->y -= (float)(sign * x->effects[w - x->first] *
+                              x->response.factor[scopes_row_octave(s, row)]);
             if (found && s->series[row->series].seen <= (float)(s->windows - x->first + 1))
                 s->series[row->series].seen = 0;
         }
@@ -669,8 +686,10 @@ static void search_open(struct scopes *s, const struct choice *best, const struc
     struct scope_open *open =
         scopes_open_finding(s, &x->scope, SCOPE_TRANSFER, s->number - (s->windows - onset),
                             excursion_effect(s, x, onset > x->first ? onset : x->first));
-    if (open != NULL)
-        search_list_alternatives(s, best, &open->finding);
+    if (open == NULL)
+        return;
+    scope_response_merge(&open->response, &x->response);
+    search_list_alternatives(s, best, &open->finding);
 }
 
 /* What remains is no longer what the excursions of other scopes were made of. */
@@ -700,8 +719,12 @@ static void search_explain(struct scopes *s, uint32_t first)
         search_widen(s, &best, reach);
         search_name_both(s, &best);
         const struct scope scope = scopes_candidate(s, best.kind, best.i);
-        const struct excursion x = search_measure(s, &scope, reach);
-        const struct excursion whole = search_look_back(s, &best, &scope, reach);
+        struct excursion x = search_measure(s, &scope, reach);
+        struct excursion whole = search_look_back(s, &best, &scope, reach);
+        if (best.significant) {
+            excursion_measure_response(s, &whole);
+            x.response = whole.response;
+        }
         search_subtract(s, &x, 1, best.significant);
         if (best.significant) {
             search_open(s, &best, &whole);

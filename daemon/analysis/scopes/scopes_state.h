@@ -1,7 +1,7 @@
 /* The state of the analysis of scopes, shared by scopes.c (windows), scopes_series.c (references of
  * pairs), scopes_sums.c (what rows come to in each scope), scopes_select.c (which scopes explain
- * them), scopes_levels.c (common noise), scopes_findings.c (findings that are open) and
- * scopes_waits.c (who is waited for). */
+ * them), scopes_response.c (short and long messages), scopes_levels.c (common noise),
+ * scopes_findings.c (findings that are open) and scopes_waits.c (who is waited for). */
 #ifndef HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_SCOPES_SCOPES_STATE_H
 
@@ -30,6 +30,7 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 #define SCOPE_FALSE_RATE 5e-7 /* of windows: what chance reaches more rarely is none */
 #define SCOPE_FEW 9u          /* pairs of nodes: all those of three nodes */
 #define SCOPE_BEGUN 1.0       /* of CUSUM: from here on noise is what it was before the excursion */
+#define SCOPE_OCTAVES 40u     /* classes of messages by the time that they usually take */
 #define SCOPE_EXCURSION 5.0   /* of CUSUM: from here on deviations are not learned as noise */
 
 /** A pair of ranks and a size class. */
@@ -148,9 +149,19 @@ struct scope_pair {
     double lasting;      /**< variance that its rows share, and that lasts */
 };
 
+/** How messages that usually take about as long deviate in a scope, as a multiple of what all of
+ * its messages do: a delay that all have, or a smaller bandwidth, makes short and long ones take
+ * longer by different factors. Sums of a regression, by scopes_row_octave(). */
+struct scope_response {
+    double product[SCOPE_OCTAVES], weight[SCOPE_OCTAVES];
+    double square, count;         /**< of deviations from the effect; rows */
+    double factor[SCOPE_OCTAVES]; /**< the multiples, once it is solved */
+};
+
 /** What a finding is made of, beside what is public. */
 struct scope_open {
     struct scope_finding finding;
+    struct scope_response response;
     double effects[SCOPE_MEMBERS]; /**< natural logarithms, now */
     double worst[SCOPE_MEMBERS];   /**< the largest so far */
     /** Windows in a row in which only what a node sends (SCOPE_OUT), or receives, deviated. */
@@ -226,6 +237,11 @@ static inline double scope_limit(double x, double least, double most)
 static inline enum locality scope_row_locality(const struct scope_row *row)
 {
     return (enum locality)(row->class_ & 1);
+}
+
+static inline uint32_t scopes_row_octave(const struct scopes *s, const struct scope_row *row)
+{
+    return (uint32_t)scope_limit(s->series[row->series].mean / 0.69314718, 0, SCOPE_OCTAVES - 1);
 }
 
 static inline struct scope_rows *scopes_newest(struct scopes *s)
@@ -304,6 +320,14 @@ void scopes_revise_levels(struct scopes *s, uint32_t first);
 void scopes_learn_levels(struct scopes *s);
 /** A threshold in standard deviations, where the variance of a level is known from few windows. */
 double scopes_level_threshold(const struct scope_level *level, double threshold);
+
+/* scopes_response.c */
+/** Messages of an octave deviated by y, where those of the scope did by an effect. */
+void scope_response_add(struct scope_response *r, uint32_t octave, double weight, double y,
+                        double effect);
+/** Add sums, and solve. */
+void scope_response_merge(struct scope_response *into, const struct scope_response *r);
+void scope_response_solve(struct scope_response *r);
 
 /* scopes_select.c */
 /** Follow all scopes with the sums of the newest window; search when one persists. */
