@@ -27,6 +27,7 @@ static void gateway_job_destroy(struct gateway_job *job)
 {
     fleet_envelope_finish(&job->envelope);
     commit_acks_clear(&job->agents);
+    commit_acks_clear(&job->left);
     free(job);
 }
 
@@ -170,27 +171,31 @@ static void gateway_add_bye(struct fleet *fleet, struct gateway_job *job, uint64
     gateway_add(fleet, job, &entry);
 }
 
-/* Of which jobs the missing messages are is not known: each that has not ended lacks a share of
- * them, and one at least. The messages of other jobs do not count. */
+/* @return number of the agent's newest message of the job; 0: there is none, or the agent has left
+ * the job since */
+static uint64_t gateway_job_last(const struct gateway_job *job, uint64_t instance)
+{
+    const uint64_t last = commit_acks_find(&job->agents, instance);
+    return last > commit_acks_find(&job->left, instance) ? last : 0;
+}
+
+/* The messages of jobs that the agent has left do not count. */
 static void gateway_on_bye_to_all(struct fleet *fleet, uint64_t instance, uint64_t seq,
                                   uint64_t now_ns)
 {
     const struct gateway *gateway = &fleet->gateway;
-    uint64_t last = commit_acks_find(&gateway->stored, instance), jobs_left = 0;
+    uint64_t last = commit_acks_find(&gateway->stored, instance), expecting = 0, number = 0;
     for (size_t i = 0; i < gateway->job_count; i++) {
         const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
         last = of_job > last ? of_job : last;
-        jobs_left += of_job != 0;
+        expecting += gateway_job_last(gateway->jobs[i], instance) != 0;
     }
-    uint64_t missing = seq > last ? seq - last : 0;
+    const uint64_t missing = seq > last ? seq - last : 0;
     for (size_t i = 0; i < gateway->job_count; i++) {
-        const uint64_t of_job = commit_acks_find(&gateway->jobs[i]->agents, instance);
-        if (of_job == 0)
-            continue;
-        const uint64_t share = missing / jobs_left--;
-        gateway_add_bye(fleet, gateway->jobs[i], instance,
-                        of_job + (seq > last && share == 0 ? 1 : share), now_ns);
-        missing -= share;
+        const uint64_t of_job = gateway_job_last(gateway->jobs[i], instance);
+        if (of_job != 0)
+            gateway_add_bye(fleet, gateway->jobs[i], instance,
+                            of_job + jobs_share_missing(missing, expecting, number++), now_ns);
     }
 }
 
@@ -206,8 +211,10 @@ void fleet_agent_left(struct fleet *fleet, uint64_t instance, const struct wire_
     }
     struct gateway_job *job =
         jobs_check_id(bye->job, &fault) == 0 ? gateway_find_job(fleet, bye->job, now_ns) : NULL;
-    if (job != NULL)
-        gateway_add_bye(fleet, job, instance, bye->seq, now_ns);
+    if (job == NULL)
+        return;
+    commit_acks_add(&job->left, instance, bye->seq);
+    gateway_add_bye(fleet, job, instance, bye->seq, now_ns);
 }
 
 /* ---- publishing ---------------------------------------------------------------- */

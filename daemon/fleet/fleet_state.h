@@ -12,6 +12,7 @@ struct gateway_job {
     char id[NATS_JOB_BYTES];
     struct fleet_envelope envelope; /* not published yet */
     struct commit_acks agents;      /* their newest messages of this job */
+    struct commit_acks left;        /* by those that have left the job: the number in their bye */
     uint64_t received_ns;           /* daemon time of its newest message */
     uint64_t noted_ns;              /* daemon time when the fleet was asked to hold it */
 };

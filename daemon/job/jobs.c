@@ -432,23 +432,25 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
     return 0;
 }
 
+uint64_t jobs_share_missing(uint64_t missing, uint64_t count, uint64_t number)
+{
+    const uint64_t share = missing / count + (number >= count - missing % count);
+    return share == 0 && missing > 0 ? 1 : share;
+}
+
 void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
-    uint64_t last = 0, jobs_left = 0;
+    uint64_t last = 0, expecting = 0, number = 0;
     for (size_t i = 0; i < jobs->count; i++) {
         const uint64_t of_job = job_last_accepted(jobs->list[i].job, instance);
         last = of_job > last ? of_job : last;
-        jobs_left += (uint64_t)job_expects_agent(jobs->list[i].job, instance);
+        expecting += (uint64_t)job_expects_agent(jobs->list[i].job, instance);
     }
-    /* Whose messages are missing is not known: each job lacks its last one at least. */
-    uint64_t missing = seq > last ? seq - last : 0;
-    for (size_t i = 0; i < jobs->count; i++) {
-        if (!job_expects_agent(jobs->list[i].job, instance))
-            continue;
-        const uint64_t share = missing / jobs_left--;
-        job_release_agent(jobs->list[i].job, instance, seq > last && share == 0 ? 1 : share);
-        missing -= share;
-    }
+    const uint64_t missing = seq > last ? seq - last : 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        if (job_expects_agent(jobs->list[i].job, instance))
+            job_release_agent(jobs->list[i].job, instance,
+                              jobs_share_missing(missing, expecting, number++));
 }
 
 void jobs_release_agent_of(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq)

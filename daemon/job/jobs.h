@@ -77,6 +77,11 @@ int jobs_ingest(struct jobs *jobs, uint64_t instance, const struct wire_message 
 /** The agent has left.
  *  @param seq  number of its last message, of whatever job */
 void jobs_release_agent(struct jobs *jobs, uint64_t instance, uint64_t seq);
+/** Messages of an agent are missing, and of which of its jobs is not known: each job lacks a share
+ * of them, and one at least.
+ *  @param count   of the jobs; not 0 @param number  of the job, from 0
+ *  @return what the job lacks */
+uint64_t jobs_share_missing(uint64_t missing, uint64_t count, uint64_t number);
 /** The agent has left this job; those of its other jobs say so themselves.
  *  @param seq  number of its last message of this job, or a later one when it has ended this job */
 void jobs_release_agent_of(struct jobs *jobs, const char *id, uint64_t instance, uint64_t seq);

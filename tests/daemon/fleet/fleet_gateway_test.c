@@ -184,6 +184,21 @@ static void messages_of_other_jobs_do_not_count_as_missing_in_a_job_that_is_left
     assert_true(byes[1].seq == 7);
 }
 
+/* The agent has named one of them when that one ended. */
+static void what_is_missing_is_shared_by_the_jobs_that_the_agent_has_not_left(void **state)
+{
+    struct fleet *fleet = *state;
+    ingest(fleet, "one.1", 5, 0);
+    leave(fleet, AGENT, "one.1", 1); /* with message 7, which is missing, too */
+    ingest(fleet, "two.1", 8, 0);
+    const struct wire_bye bye = {.seq = 10};
+    fleet_agent_left(fleet, AGENT, &bye, 2);
+    gateway_flush(fleet, 1);
+    assert_int_equal(bye_count, 2);
+    assert_string_equal(byes[1].job, "two.1");
+    assert_true(byes[1].seq == 10);
+}
+
 static void what_agents_sent_is_gathered_until_the_first_of_it_is_due(void **state)
 {
     struct fleet *fleet = *state;
@@ -266,6 +281,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             messages_of_other_jobs_do_not_count_as_missing_in_a_job_that_is_left, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_is_missing_is_shared_by_the_jobs_that_the_agent_has_not_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_named_as_a_part_of_a_recording_is_refused,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_of_a_forbidden_name_is_not_left, set_up, tear_down),

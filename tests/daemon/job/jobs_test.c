@@ -197,6 +197,16 @@ static void what_an_agent_of_several_jobs_could_not_send_counts_once(void **stat
     jobs_destroy(jobs, 1000 * S);
 }
 
+static void each_job_lacks_a_share_of_what_is_missing(void **state)
+{
+    (void)state;
+    const uint64_t expected[][3] = {{0, 0, 0}, {1, 1, 1}, {1, 1, 1},
+                                    {1, 1, 1}, {1, 1, 2}, {1, 2, 2}};
+    for (uint64_t missing = 0; missing < sizeof(expected) / sizeof(expected[0]); missing++)
+        for (uint64_t number = 0; number < 3; number++)
+            assert_int_equal(jobs_share_missing(missing, 3, number), expected[missing][number]);
+}
+
 /* It is the oldest of them, but viewers still look at it. */
 static void a_long_job_that_has_just_ended_is_not_dropped_for_the_next_one(void **state)
 {
@@ -554,6 +564,7 @@ static void a_job_of_the_id_of_one_that_is_gone_has_another_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_job_lacks_a_share_of_what_is_missing),
         cmocka_unit_test(a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_did),
         cmocka_unit_test(a_job_of_the_id_of_one_that_is_gone_has_another_number),
         cmocka_unit_test(
