@@ -16,6 +16,7 @@
 #include "daemon/server/zap.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/error.h"
+#include "holter/file_limit.h"
 #include "proto/endpoint.h"
 #include "proto/host.h"
 #include "proto/log.h"
@@ -29,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -225,15 +225,11 @@ static void daemon_on_tick(uv_timer_t *timer)
  * libzmq and libuv abort. @return whether there are enough to begin with */
 static int daemon_raise_limits(void)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 1;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_max >= LEAST_FILES)
+    const rlim_t limit = file_limit_raise();
+    if (limit >= LEAST_FILES)
         return 1;
     log_error("the limit of open files is %llu (ulimit -n): at least %u are needed",
-              (unsigned long long)limit.rlim_max, LEAST_FILES);
+              (unsigned long long)limit, LEAST_FILES);
     return 0;
 }
 

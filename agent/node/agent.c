@@ -10,12 +10,12 @@
 #include "agent/node/windows.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/file_limit.h"
 #include "proto/host.h"
 #include "proto/log.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define LOG_TOPIC "agent"
 
@@ -266,16 +266,6 @@ static void agent_on_refused(void *user, uint64_t seq)
 
 /* ---- starting ------------------------------------------------------------ */
 
-/* A descriptor for each rank (pidfd), and the loop's own ones. */
-static void agent_raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static int agent_start_parts(struct agent *agent)
 {
     const struct agent_options *options = &agent->options;
@@ -348,7 +338,7 @@ int agent_run(const struct agent_options *options, struct journal *journal)
         .user = &agent,
     };
     host_name(agent.host);
-    agent_raise_file_limit();
+    file_limit_raise(); /* a descriptor for each rank (pidfd), and those of the loop */
     journal_resume(journal);
     int rc = uv_loop_init(&agent.loop);
     if (rc != 0)

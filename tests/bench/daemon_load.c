@@ -31,6 +31,7 @@
  * it all tables are made. */
 #include "daemon/storage/record.h"
 #include "holter/clock.h"
+#include "holter/file_limit.h"
 #include "holter/order.h"
 #include "tests/bench/load.h"
 
@@ -47,7 +48,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -542,14 +542,11 @@ int main(int argc, char **argv)
                                   .spread_ns = UINT64_MAX,
                                   .order = "turned"}};
     char directory[] = "/tmp/holter-load-XXXXXX";
-    struct rlimit files;
     if (!read_arguments(&s, argc, argv))
         return 2;
     if (mkdtemp(directory) == NULL)
         load_die(directory);
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
+    file_limit_raise();
     const int connected = s.connect != NULL;
     complete(&s, directory);
     int code = connected ? run_connected(&s) : run(&s);

@@ -3,13 +3,13 @@
 #include "daemon/import/otf2/otf2_shared.h"
 
 #include "holter/error.h"
+#include "holter/file_limit.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,13 +89,9 @@ static void otf2_shared_run_reader(struct otf2_shared *shared, const char *ancho
 /* Every location is a file, and every open file needs a descriptor. */
 static void otf2_shared_raise_limits(void)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    limit = (struct rlimit){0, 0};
-    setrlimit(RLIMIT_CORE, &limit);
+    const struct rlimit no_core = {0, 0};
+    file_limit_raise();
+    setrlimit(RLIMIT_CORE, &no_core);
 }
 
 static int otf2_shared_read_definitions(struct otf2_shared *shared, const char *anchor,
