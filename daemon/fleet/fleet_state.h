@@ -73,6 +73,8 @@ struct worker_job {
     uint64_t received_ns;        /* when a gateway received it */
     struct worker_close *closes; /* owned */
     size_t close_count, close_next;
+    int lacks_messages;          /* that are not stored any more */
+    uint64_t lost;               /* windows of nodes that had been closed, in such messages */
     struct worker_alert *alerts; /* owned; by id - 1 */
     size_t alert_count;
     uint64_t delivered_seq;        /* up to this envelope of the journal, alerts were delivered */

@@ -56,6 +56,8 @@ static void worker_forget_past(struct worker_job *job)
     job->closes = NULL;
     job->state = NULL;
     job->alert_count = job->close_count = job->close_next = job->state_closes = 0;
+    job->lacks_messages = 0;
+    job->lost = 0;
 }
 
 static void worker_remove(struct fleet *fleet, struct worker_job *job)
@@ -232,11 +234,43 @@ static void worker_restore_alerts(struct fleet *fleet, struct worker_job *job)
 static void worker_end_resuming(struct fleet *fleet, struct worker_job *job)
 {
     job->resuming = 0; /* the job publishes its alerts as they are */
-    jobs_resume_end(fleet->jobs, job->id);
+    jobs_resume_end(fleet->jobs, job->id, job->lost == 0 && job->lacks_messages ? 1 : job->lost);
     log_info("job %s: goes on after message %" PRIu64 ", %" PRIu64
              " messages read, %zu windows and %zu alerts of before",
              job->id, job->position, job->messages, job->close_count, job->alert_count);
     worker_forget_past(job);
+}
+
+/* @return nodes that had reported the window then, and that have not reported it here */
+static uint64_t worker_count_lacking(const struct fleet *fleet, const struct worker_job *job,
+                                     const struct worker_close *close)
+{
+    const uint64_t reported =
+        job_count_reported(jobs_find(fleet->jobs, job->id), close->totals.window);
+    return close->totals.agents > reported ? close->totals.agents - reported : 0;
+}
+
+/* @return where the window was closed before; NULL: the journal does not have it any more */
+static const struct worker_close *worker_find_corrected(const struct worker_job *job, size_t at)
+{
+    const uint64_t window = job->closes[at].totals.window;
+    while (at > 0)
+        if (job->closes[--at].totals.window == window)
+            return &job->closes[at];
+    return NULL;
+}
+
+/* What the window lacked before its correction is counted already. */
+static void worker_close_again(struct fleet *fleet, struct worker_job *job, size_t at)
+{
+    const struct worker_close *close = &job->closes[at];
+    const struct worker_close *corrected =
+        close->totals.late ? worker_find_corrected(job, at) : NULL;
+    const uint64_t before = corrected == NULL ? 0 : worker_count_lacking(fleet, job, corrected);
+    jobs_resume_close(fleet->jobs, &close->totals);
+    const uint64_t lacking = worker_count_lacking(fleet, job, close);
+    if (lacking > before && (corrected != NULL || !close->totals.late))
+        job->lost += lacking - before;
 }
 
 /* Close what was closed before a message was read. */
@@ -244,7 +278,7 @@ static void worker_close_before(struct fleet *fleet, struct worker_job *job, uin
 {
     const uint64_t begun = clock_mono_ns();
     while (job->close_next < job->close_count && job->closes[job->close_next].position < seq)
-        jobs_resume_close(fleet->jobs, &job->closes[job->close_next++].totals);
+        worker_close_again(fleet, job, job->close_next++);
     job->reading_ns += clock_mono_ns() - begun;
     if (job->close_next == job->close_count)
         worker_end_resuming(fleet, job);
@@ -290,6 +324,21 @@ struct worker_job *worker_begin(struct fleet *fleet, const char *id, uint64_t ne
     return job;
 }
 
+/* Limits of the stream remove the oldest messages. The journal names some that were there.
+ * @param seq  number of the first one that is left; UINT64_MAX: none is */
+static void worker_check_first(struct worker_job *job, uint64_t seq)
+{
+    size_t at = job->close_next;
+    while (at < job->close_count && job->closes[at].position <= job->position)
+        at++;
+    if (at == job->close_count || job->closes[at].position >= seq)
+        return;
+    job->lacks_messages = 1;
+    log_warn("job %s: messages that were not read are not stored any more, and lost, as by limits "
+             "of the stream: it goes on after message %" PRIu64,
+             job->id, seq == UINT64_MAX ? job->closes[job->close_count - 1].position : seq - 1);
+}
+
 void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
 {
     struct worker_job *job = worker_begin(fleet, event->job, event->seq);
@@ -298,8 +347,10 @@ void worker_on_acquired(struct fleet *fleet, const struct fleet_event *event)
         return;
     }
     fleet_link_read(fleet->link, job->id, job->position + 1);
-    if (job->newest <= job->position)
-        worker_close_before(fleet, job, UINT64_MAX);
+    if (job->newest > job->position)
+        return;
+    worker_check_first(job, UINT64_MAX);
+    worker_close_before(fleet, job, UINT64_MAX);
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -316,7 +367,7 @@ static int worker_follow(struct fleet *fleet, struct worker_job *job, struct job
     job->followed = job->published = job->has_published = 0;
     worker_forget_past(job);
     if (code == 0 && !job->resuming)
-        jobs_resume_end(fleet->jobs, job->id);
+        jobs_resume_end(fleet->jobs, job->id, 0);
     return code != 0 ? code : fleet_envelope_add(&job->journal, &note);
 }
 
@@ -371,23 +422,11 @@ static void worker_read_envelope(struct fleet *fleet, struct worker_job *job,
         fleet_reject(fleet, job->id, holter_strerror(next));
 }
 
-/* Limits of the stream remove the oldest messages. The journal names some that were there. */
-static void worker_check_first(const struct worker_job *job, uint64_t seq)
-{
-    size_t at = job->close_next;
-    while (at < job->close_count && job->closes[at].position <= job->position)
-        at++;
-    const uint64_t known = at < job->close_count ? job->closes[at].position : 0;
-    if (job->messages == 0 && known > job->position && known < seq)
-        log_warn("job %s: messages that were not read are not stored any more, and lost, as by "
-                 "limits of the stream: it goes on with message %" PRIu64,
-                 job->id, seq);
-}
-
 void worker_read_message(struct fleet *fleet, struct worker_job *job,
                          const struct fleet_event *event)
 {
-    worker_check_first(job, event->seq);
+    if (job->messages == 0)
+        worker_check_first(job, event->seq);
     if (job->resuming)
         worker_close_before(fleet, job, event->seq);
     const uint64_t begun = clock_mono_ns();

@@ -325,6 +325,18 @@ void job_release_agent(struct job *job, uint64_t instance, uint64_t missing)
     job_alerts_add_losses(&job->alerts, losses);
 }
 
+void job_add_lost(struct job *job, uint64_t windows)
+{
+    job_nodes_add_lost(&job->nodes, windows);
+    job_alerts_add_losses(&job->alerts, (struct job_losses){.windows = windows});
+}
+
+uint64_t job_count_reported(const struct job *job, uint64_t window)
+{
+    const struct wire_totals *totals = job_totals_find(&job->totals, window);
+    return totals == NULL ? 0 : totals->agents;
+}
+
 /* ---- recordings ---------------------------------------------------------- */
 
 /* Agents that were silent when the daemon before this one ended count as silent until a message of

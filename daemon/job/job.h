@@ -108,6 +108,11 @@ int job_expects_agent(const struct job *job, uint64_t instance);
  *  @param missing  messages that it has sent and that never came: what is missing of a node whose
  *                  end was not reported counts as lost */
 void job_release_agent(struct job *job, uint64_t instance, uint64_t missing);
+/** Windows that nodes have reported are lost on their way; of which nodes they were is not known.
+ */
+void job_add_lost(struct job *job, uint64_t windows);
+/** Nodes that have reported a window, as it was published; 0 also when it is not known any more. */
+uint64_t job_count_reported(const struct job *job, uint64_t window);
 
 /** Has the agent reported which ranks of the job are on its node? */
 int job_has_ranks_of(const struct job *job, uint64_t instance);

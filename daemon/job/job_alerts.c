@@ -232,9 +232,8 @@ static void job_losses_describe(const struct job_losses *losses, char *out, size
                  losses->records == 1 ? "was" : "were",
                  losses->records == 1 ? "it was" : "they were");
     if (losses->windows > 0)
-        snprintf(windows, sizeof(windows), "%s %s dropped while the daemon could not be reached; ",
-                 quantity_things(losses->windows, "window").text,
-                 losses->windows == 1 ? "was" : "were");
+        snprintf(windows, sizeof(windows), "%s did not reach the daemon; ",
+                 quantity_things(losses->windows, "window").text);
     snprintf(out, size, "%s%ssums lack them", records, windows);
 }
 

@@ -51,6 +51,8 @@ static int job_nodes_add(struct job_nodes *nodes, const char *host)
     snprintf(node->host, sizeof(node->host), "%s", host);
     node->first_window = UINT64_MAX;
     node->row.host = node->host;
+    node->row.windows_dropped = node->lost = nodes->lost;
+    nodes->lost = 0;
     nodes->list[nodes->count++] = node;
     nodes->active++;
     return 1;
@@ -117,6 +119,12 @@ struct job_node *job_nodes_expect_agent(const struct job_nodes *nodes, uint64_t 
     return node == NULL || node->instance != instance || node->final || node->left ? NULL : node;
 }
 
+static void job_node_add_lost(struct job_node *node, uint64_t windows)
+{
+    node->lost += windows;
+    node->row.windows_dropped += windows;
+}
+
 uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing)
 {
     struct job_node *node = job_nodes_expect_agent(nodes, instance);
@@ -129,8 +137,17 @@ uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uin
     if (!node->lost_contact)
         job_nodes_mark_lost(nodes, node);
     node->left = 1;
-    node->row.windows_dropped += missing;
+    job_node_add_lost(node, missing);
     return missing;
+}
+
+void job_nodes_add_lost(struct job_nodes *nodes, uint64_t windows)
+{
+    const uint32_t count = nodes->count;
+    if (count == 0)
+        nodes->lost += windows;
+    for (uint32_t i = 0; i < count; i++)
+        job_node_add_lost(nodes->list[i], windows / count + (i < windows % count));
 }
 
 int job_nodes_all_final(const struct job_nodes *nodes)
@@ -216,6 +233,7 @@ struct job_losses job_nodes_update_row(struct job_node *node, struct job_agent *
         return losses;
     node->row = *row;
     node->row.host = node->host;
+    node->row.windows_dropped += node->lost;
     return losses;
 }
 

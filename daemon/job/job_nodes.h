@@ -20,6 +20,8 @@ struct job_node {
     int lost_contact;
     int left; /**< its agent has left, and its last messages never came */
     uint64_t matched, unmatched, rejected; /**< by all its agents, see the row */
+    uint64_t lost; /**< windows that its agents have sent and that never came; the row counts them
+                        as dropped */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
 };
 
@@ -45,6 +47,7 @@ struct job_nodes {
     struct job_agent *agents;    /**< owned; by number of the key */
     size_t agent_capacity;
     uint64_t last_message_ns; /**< when the last message of any agent came */
+    uint64_t lost;            /**< windows of nodes that are not known yet */
 };
 
 void job_nodes_finish(struct job_nodes *nodes);
@@ -78,6 +81,9 @@ struct job_node *job_nodes_expect_agent(const struct job_nodes *nodes, uint64_t 
  *  @param missing  numbers of the agent that no message came of
  *  @return those that are lost to the job */
 uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing);
+
+/** Windows that were sent have not come; of which nodes they were is not known. */
+void job_nodes_add_lost(struct job_nodes *nodes, uint64_t windows);
 
 /** A message of it was accepted. */
 void job_agent_note_seq(struct job_agent *agent, uint64_t seq);

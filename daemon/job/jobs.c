@@ -692,7 +692,7 @@ void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals)
     jobs->muted = 0;
 }
 
-void jobs_resume_end(struct jobs *jobs, const char *id)
+void jobs_resume_end(struct jobs *jobs, const char *id, uint64_t lost)
 {
     struct entry *entry = jobs_find_streamed(jobs, id);
     if (entry == NULL || !entry->resuming)
@@ -704,6 +704,7 @@ void jobs_resume_end(struct jobs *jobs, const char *id)
     jobs->muted = 0;
     entry->resuming = 0;
     job_end_resuming(entry->job);
+    job_add_lost(entry->job, lost);
 }
 
 int jobs_resume_is_followed(struct jobs *jobs, uint64_t instance, const struct wire_ranks *ranks,

@@ -148,8 +148,9 @@ int jobs_resume_is_followed(struct jobs *jobs, uint64_t instance, const struct w
 int jobs_resume_follow(struct jobs *jobs, const char *id, struct job_fault *fault);
 /** A daemon before this one closed this window here. */
 void jobs_resume_close(struct jobs *jobs, const struct wire_totals *totals);
-/** From now on the job is this daemon's own. */
-void jobs_resume_end(struct jobs *jobs, const char *id);
+/** From now on the job is this daemon's own. @param lost  windows of nodes that a daemon before
+ * this one has published, and whose messages are not stored any more */
+void jobs_resume_end(struct jobs *jobs, const char *id, uint64_t lost);
 /** All messages of it that were received before this time were read; UINT64_MAX: as the daemon's.
  */
 void jobs_set_watermark(struct jobs *jobs, const char *id, uint64_t watermark_ns);

@@ -408,6 +408,7 @@ class Fleets(unittest.TestCase):
         second, = fleet.daemons.keys() - {first}
         lab.wait_for(lambda: re.search(r'job one\.\S+: messages that were not read are not stored any more', fleet.daemons[second].err()),
                      'the warning')
+        lab.wait_for(lambda: any('did not reach the daemon' in alert['text'] for alert in fleet.alerts()), 'the alert')
         self.assertEqual(0, fleet.end_job('one').status)
         fleet.close()
 

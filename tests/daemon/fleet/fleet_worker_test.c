@@ -1,5 +1,6 @@
 /* The worker of a fleet: when it delivers alerts, and saves a job. Link and sinks stand here. */
 #include "daemon/fleet/fleet_state.h"
+#include "daemon/job/job_state.h"
 #include "tests/daemon/agent_words.h"
 
 #include <setjmp.h>
@@ -25,6 +26,7 @@ static size_t journal_count;
 static unsigned queued, restored, forgotten, saved;
 static int holds;           /* the lease */
 static uint64_t packing_ns; /* that compressing the state of the job took */
+static uint64_t removed;    /* messages before the next one that are not stored any more */
 static uint64_t newest;     /* message when the job is acquired */
 static char queued_state[17], queued_culprit[97];
 
@@ -211,7 +213,7 @@ static int set_up(void **state)
     queued = restored = forgotten = saved = 0;
     holds = known_running = 1;
     users = 0;
-    newest = packing_ns = 0;
+    newest = packing_ns = removed = 0;
     return 0;
 }
 
@@ -344,10 +346,11 @@ static void read_message(struct fleet *fleet, enum wire_type type, const void *m
     const struct fleet_entry entry = {1, time_ns, buffer.bytes, buffer.length};
     assert_int_equal(fleet_envelope_add(&envelope, &entry), 0);
     const struct fleet_event event = {.job = JOB,
-                                      .seq = fleet->held[0]->position + 1,
+                                      .seq = fleet->held[0]->position + removed + 1,
                                       .bytes = envelope.bytes,
                                       .length = envelope.length};
     worker_on_message(fleet, &event);
+    removed = 0;
     fleet_envelope_finish(&envelope);
     wire_buffer_finish(&buffer);
 }
@@ -476,6 +479,70 @@ static void what_an_agent_that_leaves_could_not_send_is_lost(void **state)
     stop_daemon(fleet);
 }
 
+/* A worker closes windows 1 to 3, each after its message, and is gone. */
+static void close_three_windows(void)
+{
+    struct fleet *first = start_daemon();
+    first->options.checkpoint_ns = 3600 * S;
+    for (uint64_t window = 1; window <= 3; window++) {
+        read_window(first, window);
+        publish_windows(first, (window + 2) * S);
+        worker_tick(first);
+    }
+    newest = first->held[0]->position;
+    stop_daemon(first);
+}
+
+static void check_lost(struct fleet *fleet, uint64_t windows)
+{
+    const struct job *job = jobs_find(fleet->jobs, JOB);
+    assert_int_equal(job->alerts.losses.windows, windows);
+    assert_int_equal(job->nodes.list[0]->row.windows_dropped, windows);
+}
+
+/* Its oldest ones, by limits of the stream. */
+static void windows_whose_messages_the_stream_has_no_more_are_lost(void **state)
+{
+    (void)state;
+    close_three_windows();
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    removed = 3;
+    read_window(fleet, 3);
+    assert_int_equal(fleet->held[0]->resuming, 0);
+    check_lost(fleet, 2);
+    read_window(fleet, 4);
+    publish_windows(fleet, 6 * S);
+    check_lost(fleet, 2);
+    stop_daemon(fleet);
+}
+
+static void all_windows_are_lost_when_the_stream_has_no_message_of_them(void **state)
+{
+    (void)state;
+    close_three_windows();
+    newest = 0;
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    removed = 4;
+    read_window(fleet, 4);
+    check_lost(fleet, 3);
+    stop_daemon(fleet);
+}
+
+static void nothing_is_lost_when_all_messages_are_read_again(void **state)
+{
+    (void)state;
+    close_three_windows();
+    struct fleet *fleet = start_daemon();
+    fleet->options.checkpoint_ns = 3600 * S;
+    for (uint64_t window = 1; window <= 4; window++)
+        read_window(fleet, window);
+    publish_windows(fleet, 6 * S);
+    check_lost(fleet, 0);
+    stop_daemon(fleet);
+}
+
 static void give_other_job(struct fleet *fleet, const struct wire_message *message)
 {
     zmq_msg_t bytes;
@@ -507,7 +574,7 @@ static void an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs(void 
                                                             .length_ns = S,
                                                             .ranks = &row,
                                                             .ranks_count = 1}});
-    jobs_resume_end(fleet->jobs, "job.2");
+    jobs_resume_end(fleet->jobs, "job.2", 0);
     read_window(fleet, 1);
     read_message(fleet, WIRE_TYPE_BYE, &bye, 2 * S);
     publish_windows(fleet, 2 * S + S / 2);
@@ -760,6 +827,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_agent_that_leaves_a_job_is_still_expected_in_its_other_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_an_agent_that_leaves_could_not_send_is_lost, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(windows_whose_messages_the_stream_has_no_more_are_lost,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_windows_are_lost_when_the_stream_has_no_message_of_them,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_when_all_messages_are_read_again, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(closing_windows_counts_as_time_that_a_take_over_takes,
                                         set_up, tear_down),

@@ -504,14 +504,14 @@ static void a_daemon_that_resumes_a_job_closes_windows_where_the_one_before_it_d
     (void)state;
     struct totals_noted first = {.count = 0}, second = {.count = 0};
     struct jobs *before = create_noting(&first), *after = create_noting(&second);
-    jobs_resume_end(before, "one");
+    jobs_resume_end(before, "one", 0);
     play(before, close_by_the_clock, NULL);
     assert_int_equal(first.count, 2);
     assert_int_equal(first.list[0].calls, 10);
     assert_int_equal(first.list[0].agents, 1);
     play(after, close_by_the_journal, &first);
     assert_same_totals(&first, &second);
-    jobs_resume_end(after, "one");
+    jobs_resume_end(after, "one", 0);
     jobs_advance(before, 104 * S, 104 * S);
     jobs_advance(after, 104 * S, 104 * S);
     assert_same_totals(&first, &second);
@@ -528,7 +528,7 @@ static void a_job_that_is_abandoned_is_gone_and_publishes_nothing_more(void **st
     struct totals_noted noted = {.count = 0};
     struct jobs *jobs = create_noting(&noted);
     struct job_fault fault;
-    jobs_resume_end(jobs, "one");
+    jobs_resume_end(jobs, "one", 0);
     give_ranks(jobs, 0, 100 * S);
     give_window(jobs, 0, 100, 101 * S + 1);
     assert_int_equal(jobs_resume_begin(jobs, "one", NULL, &fault), -EEXIST);
