@@ -60,6 +60,9 @@ static void fleet_on_event(void *user, const struct fleet_event *event)
     case FLEET_REGAINED:
         worker_on_regained(fleet, event);
         break;
+    case FLEET_TOO_LONG:
+        gateway_on_too_long(fleet, event);
+        break;
     case FLEET_LOST:
         worker_on_lost(fleet, event->job);
         break;

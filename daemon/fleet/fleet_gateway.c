@@ -93,18 +93,23 @@ static struct gateway_job *gateway_find_job(struct fleet *fleet, const char *id,
     return job;
 }
 
+static void gateway_describe_too_long(const struct fleet *fleet, size_t length,
+                                      struct job_fault *fault)
+{
+    snprintf(fault->text, sizeof(fault->text),
+             "a message of %zu bytes: the fleet's servers accept %zu, see max_payload and "
+             "max_msg_size",
+             length, fleet_link_maximum(fleet->link));
+}
+
 static int gateway_check(struct fleet *fleet, const char *id, size_t length,
                          struct job_fault *fault)
 {
-    const size_t maximum = fleet_link_maximum(fleet->link);
     int code = jobs_check_id(id, fault);
     if (code != 0)
         return code;
-    if (FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + length > maximum) {
-        snprintf(fault->text, sizeof(fault->text),
-                 "a message of %zu bytes: the fleet's servers accept %zu, see max_payload and "
-                 "max_msg_size",
-                 length, maximum);
+    if (FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + length > fleet_link_maximum(fleet->link)) {
+        gateway_describe_too_long(fleet, length, fault);
         return -HOLTER_ERANGE;
     }
     /* The agent keeps what it has, and sends it again when it has connected again. */
@@ -288,6 +293,22 @@ void gateway_on_stored(struct fleet *fleet, uint64_t token)
         commit_acks_clear(&acks->seqs);
         free(acks);
     }
+}
+
+void gateway_on_too_long(struct fleet *fleet, const struct fleet_event *event)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    struct wire_message message;
+    struct job_fault fault;
+    if (fleet_reader_init(&reader, event->bytes, event->length) != 0 ||
+        fleet_reader_next(&reader, &entry) != 1 ||
+        wire_decode(&message, &fleet->arena, entry.bytes, entry.length, NULL) != 0 ||
+        job_message_seq(&message) == 0)
+        return;
+    gateway_describe_too_long(fleet, entry.length, &fault);
+    front_refuse_agent(fleet->front, entry.instance, job_message_seq(&message), -HOLTER_ERANGE,
+                       fault.text);
 }
 
 /* ---- to agents ------------------------------------------------------------------- */

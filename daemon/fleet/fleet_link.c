@@ -1,6 +1,7 @@
 /* The way between the daemon's loop and the servers of a fleet: events for the loop, and the
  * threads that publish. The thread of leases stands in fleet_leases.c, the one that reads the past
  * of jobs in fleet_past.c. */
+#include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 
 #include "holter/clock.h"
@@ -273,7 +274,7 @@ int link_try(struct fleet_link *link, const struct link_publication *publication
         message.expected = 0;
         code = fleet_nats_publish(link->nats, &message, seq);
     }
-    if (code == -EAGAIN || publication->subject != FLEET_OUT)
+    if (code == -EAGAIN || code == -HOLTER_ERANGE || publication->subject != FLEET_OUT)
         return code;
     pthread_mutex_lock(&link->mutex);
     struct link_job *job = link_find_job(link, publication->job);
@@ -289,7 +290,8 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
                               uint64_t *seq)
 {
     char why[512], said[sizeof(why)] = "";
-    while (link_try(link, publication, seq) == -EAGAIN) {
+    int code;
+    while ((code = link_try(link, publication, seq)) == -EAGAIN) {
         fleet_nats_describe(link->nats, why, sizeof(why));
         if (strcmp(why, said) != 0)
             log_warn("the servers do not store, trying again: %s", why);
@@ -304,7 +306,53 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
     }
     if (said[0] != '\0')
         log_warn("the servers store again");
-    return 0;
+    return code == -ESTALE ? 0 : code;
+}
+
+/* The agent is to know, which counts what it has sent in vain. */
+static void link_post_too_long(struct fleet_link *link, const struct link_publication *message)
+{
+    struct fleet_event event = {.type = FLEET_TOO_LONG, .length = message->length};
+    log_warn("job %s: a message is dropped: it has %zu bytes, and the stream accepts %zu now, see "
+             "its max_msg_size",
+             message->job, message->length, fleet_link_maximum(link));
+    snprintf(event.job, sizeof(event.job), "%s", message->job);
+    if (message->subject == FLEET_IN)
+        link_post(link, &event, message->bytes);
+}
+
+/* What the stream accepts may have been lowered since the envelope was filled: each of its messages
+ * is published by itself, after a head in place of the message before it. @return 0 or -EAGAIN */
+static int link_publish_entries(struct fleet_link *link, const struct link_publication *publication,
+                                uint64_t *seq)
+{
+    uint8_t head[FLEET_HEAD_BYTES];
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    struct link_publication message = *publication;
+    int code = 0;
+    if (fleet_reader_init(&reader, publication->bytes, publication->length) != 0)
+        return 0;
+    memcpy(head, publication->bytes, sizeof(head));
+    while (code != -EAGAIN && fleet_reader_next(&reader, &entry) == 1) {
+        uint64_t stored = 0;
+        message.position++; /* of its id */
+        message.length = FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES + entry.length;
+        message.bytes = publication->bytes + (reader.at - message.length);
+        memcpy(message.bytes, head, sizeof(head));
+        code = link_publish_until_stored(link, &message, &stored);
+        if (code == -HOLTER_ERANGE)
+            link_post_too_long(link, &message);
+        *seq = stored != 0 ? stored : *seq;
+    }
+    return code == -EAGAIN ? code : 0;
+}
+
+static int link_publish_envelope(struct fleet_link *link,
+                                 const struct link_publication *publication, uint64_t *seq)
+{
+    int code = link_publish_until_stored(link, publication, seq);
+    return code == -HOLTER_ERANGE ? link_publish_entries(link, publication, seq) : code;
 }
 
 static struct link_publication *link_next_publication(struct link_queue *queue)
@@ -343,9 +391,9 @@ static void *link_run_publisher(void *user)
     while ((publication = link_next_publication(queue)) != NULL) {
         uint64_t seq = 0;
         if (publication->subject == FLEET_STATE)
-            gave_up = gave_up || link_publish_saved(link, publication) != 0;
+            gave_up = gave_up || link_publish_saved(link, publication) == -EAGAIN;
         else
-            gave_up = gave_up || link_publish_until_stored(link, publication, &seq) != 0;
+            gave_up = gave_up || link_publish_envelope(link, publication, &seq) == -EAGAIN;
         if (!gave_up && publication->token != 0)
             link_post_stored(link, publication, seq);
         pthread_mutex_lock(&link->mutex);

@@ -126,9 +126,10 @@ struct link_job *link_find_job(struct fleet_link *link, const char *job);
 size_t link_queue_backlog(struct link_queue *queue);
 
 /** Publish one message to the stream. @param seq  its number; 0: it was not stored @return 0:
- * stored or not ours, -ESTALE, or -EAGAIN */
+ * stored or not ours, otherwise as fleet_nats_publish() */
 int link_try(struct fleet_link *link, const struct link_publication *publication, uint64_t *seq);
-/** The same until it is answered. @return 0, or -EAGAIN: given up, as the daemon leaves */
+/** The same until it is answered. @return 0, -HOLTER_ERANGE: as link_try(), or -EAGAIN: given up,
+ * as the daemon leaves */
 int link_publish_until_stored(struct fleet_link *link, const struct link_publication *publication,
                               uint64_t *seq);
 

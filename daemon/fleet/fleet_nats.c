@@ -188,6 +188,13 @@ natsStatus fleet_nats_listen(struct fleet_nats *nats, natsConnection *connection
     return s == NATS_OK ? nats_note_subscription(nats, *out, nats_note_completed, nats) : s;
 }
 
+/* The administrator may change it at any time. */
+static void nats_note_maximum(struct fleet_nats *nats, const jsStreamInfo *info)
+{
+    const int64_t limit = info->Config == NULL ? 0 : info->Config->MaxMsgSize;
+    nats->maximum = limit > 0 ? (size_t)limit : 0;
+}
+
 /* A stream that is there is used as it is: its limits and replicas are the administrator's. */
 static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
 {
@@ -200,8 +207,8 @@ static natsStatus nats_add_stream(struct fleet_nats *nats, int replicas)
     snprintf(out, sizeof(out), "holter.%s.*.out", nats->cluster);
     snprintf(state, sizeof(state), "holter.%s.*.state", nats->cluster);
     natsStatus s = js_GetStreamInfo(&info, nats->js, nats->stream, NULL, &code);
-    if (s == NATS_OK && info->Config != NULL && info->Config->MaxMsgSize > 0)
-        nats->maximum = (size_t)info->Config->MaxMsgSize;
+    if (s == NATS_OK)
+        nats_note_maximum(nats, info);
     jsStreamInfo_Destroy(info);
     if (s == NATS_OK)
         return s;
@@ -370,8 +377,8 @@ uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats)
 size_t fleet_nats_maximum(const struct fleet_nats *nats)
 {
     const int64_t payload = natsConnection_GetMaxPayload(nats->connection);
-    const size_t maximum = payload > 0 ? (size_t)payload : 0;
-    return nats->maximum > 0 && nats->maximum < maximum ? nats->maximum : maximum;
+    const size_t maximum = payload > 0 ? (size_t)payload : 0, of_stream = nats->maximum;
+    return of_stream > 0 && of_stream < maximum ? of_stream : maximum;
 }
 
 /* ---- publishing ---------------------------------------------------------------- */
@@ -398,6 +405,8 @@ int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *
     jsPubAck_Destroy(ack);
     if (s == NATS_OK)
         return 0;
+    if (code == JSStreamMessageExceedsMaximumErr && fleet_nats_stream_made_ns(nats) != 0)
+        return -HOLTER_ERANGE;
     return code == JSStreamWrongLastSequenceErr ? -ESTALE : -EAGAIN;
 }
 
@@ -449,6 +458,8 @@ uint64_t fleet_nats_stream_made_ns(struct fleet_nats *nats)
     jsStreamInfo *info = NULL;
     natsStatus s = js_GetStreamInfo(&info, nats->reading, nats->stream, NULL, NULL);
     const uint64_t made_ns = s == NATS_OK ? (uint64_t)info->Created : 0;
+    if (s == NATS_OK)
+        nats_note_maximum(nats, info);
     jsStreamInfo_Destroy(info);
     return made_ns;
 }

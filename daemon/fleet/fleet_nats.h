@@ -57,7 +57,7 @@ void fleet_nats_close(struct fleet_nats *nats);
 /** How long a lease of the fleet lasts, which may not be what the options say. */
 uint64_t fleet_nats_lease_ns(const struct fleet_nats *nats);
 
-/** Longest message that the servers accept, and that the stream did when it was connected to,
+/** Longest message that the servers accept, and that the stream did when it was last asked about,
  * bytes. */
 size_t fleet_nats_maximum(const struct fleet_nats *nats);
 
@@ -73,7 +73,8 @@ struct fleet_publication {
 };
 
 /** Publish, and wait until it is stored. @param seq  its number in the stream
- *  @return 0, -ESTALE: another message is the subject's last one, or -EAGAIN: try again */
+ *  @return 0, -ESTALE: another message is the subject's last one, -HOLTER_ERANGE: it is longer than
+ *  the stream accepts now, see fleet_nats_maximum(), or -EAGAIN: try again */
 int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *publication,
                        uint64_t *seq);
 

@@ -20,7 +20,7 @@ struct fleet_nats {
     struct fleet_nats_options options;
     char cluster[NATS_CLUSTER_BYTES];
     char stream[NATS_NAME_BYTES];
-    size_t maximum;                /* bytes of a message of the stream; 0: no limit of its own */
+    _Atomic size_t maximum;        /* bytes of a message of the stream; 0: no limit of its own */
     char control[NATS_NAME_BYTES]; /* subject of messages to all daemons */
     char inbox[NATS_NAME_BYTES];   /* prefix of the subjects of answers to this daemon */
     struct fleet_keys_report keys;

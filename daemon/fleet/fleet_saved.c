@@ -76,7 +76,8 @@ static int saved_publish(struct fleet_link *link, const struct link_publication 
 
 int link_publish_saved(struct fleet_link *link, const struct link_publication *state)
 {
-    const size_t limit = fleet_link_maximum(link) - FLEET_HEAD_BYTES - FLEET_ENTRY_BYTES;
+    const size_t maximum = fleet_link_maximum(link), head = FLEET_HEAD_BYTES + FLEET_ENTRY_BYTES;
+    const size_t limit = maximum > head ? maximum - head : 1;
     const size_t most = limit < PIECE_BYTES ? limit : PIECE_BYTES;
     uint8_t *bytes;
     uint64_t first = 0, seq = 0;

@@ -136,6 +136,14 @@ static void front_refuse_message(struct front *f, struct peer *peer,
     peer->refused = 1;
 }
 
+void front_refuse_agent(struct front *f, uint64_t instance, uint64_t seq, int code, const char *why)
+{
+    struct peer *peer = peers_find_instance(f->peers, instance);
+    struct msg_socket_message from = {.address = ""};
+    if (peer != NULL && !peer->refused)
+        front_refuse_message(f, peer, &from, code, why, seq);
+}
+
 static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_socket_message *from,
                               int code, const char *why)
 {

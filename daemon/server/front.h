@@ -71,6 +71,10 @@ struct peer *front_find_peer(const struct front *front, const struct peer_id *id
 /** Acknowledge the messages of an agent up to this number. */
 void front_send_ack(struct front *front, uint64_t instance, uint64_t seq);
 
+/** Refuse a message of an agent after it was accepted: the agent counts what is in it as lost. */
+void front_refuse_agent(struct front *front, uint64_t instance, uint64_t seq, int code,
+                        const char *why);
+
 /** Send one message to several agents; those that are not connected, or do not read, miss it. */
 void front_send_agents(struct front *front, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message);

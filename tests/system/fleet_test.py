@@ -338,6 +338,25 @@ class Fleets(unittest.TestCase):
         self.assertNotIn('do not store', fleet.daemons['a'].err())
         self.finish(fleet)
 
+    def test_messages_longer_than_a_limit_that_was_lowered_are_lost_and_those_after_it_was_raised_are_not(self):
+        def limit_messages(size):
+            fleet.publish('$JS.API.STREAM.UPDATE.holter_default', json.dumps(
+                {'name': 'holter_default', 'subjects': [f'holter.default.*.{kind}' for kind in ('in', 'out', 'state')],
+                 'retention': 'limits', 'storage': 'file', 'num_replicas': 1, 'max_msg_size': size}).encode(), 'answer')
+
+        fleet = self.start('a')
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: fleet.newest_window('one'), 'a published window')
+        limit_messages(700)
+        lab.wait_for(lambda: re.search(r"a message of \d+ bytes: the fleet's servers accept 188, see", fleet.daemons['a'].err()), 'a refusal')
+        limit_messages(-1)
+        fleet.has_new_window('one')
+        lab.wait_for(lambda: fleet.has_new_window('one'), 'a window')
+        lab.wait_for(lambda: any('did not reach the daemon' in alert['text'] for alert in fleet.alerts()), 'the alert')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.assertNotIn('do not store', fleet.daemons['a'].err())
+        fleet.close()
+
     def test_a_daemon_whose_servers_accept_shorter_messages_than_before_names_them_and_is_started_again(self):
         settings = f'listen: 0.0.0.0:4222\nmax_payload: %s\njetstream {{ store_dir: "{self.place.dir}/store" }}\n'
         fleet = Fleet(self.place, configuration=settings % '32MB')

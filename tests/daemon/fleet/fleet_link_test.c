@@ -1,5 +1,6 @@
 /* The link of a fleet with a real nats-server: messages that come faster than they are read, and
  * jobs that are read again. */
+#include "daemon/fleet/fleet_envelope.h"
 #include "daemon/fleet/fleet_link_state.h"
 #include "daemon/fleet/fleet_nats_state.h"
 #include "tests/directory.h"
@@ -515,6 +516,81 @@ static void a_lease_that_is_acquired_by_its_holder_begins_again(void **state)
     bed_finish(&bed);
 }
 
+#define LOWERED_BYTES 2000 /* of a message, also for the servers' own */
+
+static unsigned stored_batches, too_long, left;
+
+static void lower_stream_maximum(void)
+{
+    jsStreamInfo *info = NULL;
+    assert_int_equal(js_GetStreamInfo(&info, tested->nats->js, tested->nats->stream, NULL, NULL),
+                     NATS_OK);
+    info->Config->MaxMsgSize = LOWERED_BYTES;
+    assert_int_equal(js_UpdateStream(NULL, tested->nats->js, info->Config, NULL, NULL), NATS_OK);
+    jsStreamInfo_Destroy(info);
+}
+
+/* The messages of agents 1 to count, all but the second one short. */
+static void publish_envelope(const char *job, uint64_t count, uint64_t token)
+{
+    static const uint8_t bytes[2 * LOWERED_BYTES];
+    struct fleet_envelope envelope = {0};
+    for (uint64_t agent = 1; agent <= count; agent++) {
+        const struct fleet_entry entry = {agent, 1, bytes, agent == 2 ? sizeof(bytes) : 100};
+        assert_int_equal(fleet_envelope_add(&envelope, &entry), 0);
+    }
+    assert_int_equal(
+        fleet_link_publish(tested, FLEET_IN, job, envelope.bytes, envelope.length, token), 0);
+}
+
+static void on_event_of_a_lowered_maximum(void *user, const struct fleet_event *event)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    if (event->type == FLEET_TOO_LONG) {
+        assert_int_equal(fleet_reader_init(&reader, event->bytes, event->length), 0);
+        assert_int_equal(fleet_reader_next(&reader, &entry), 1);
+        assert_true(entry.instance == 2);
+        assert_int_equal(stored_batches, 0);
+        too_long++;
+    }
+    stored_batches += event->type == FLEET_STORED;
+    if (stored_batches == 2)
+        uv_stop(user);
+}
+
+static int on_message_left(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct fleet_reader reader;
+    struct fleet_entry entry;
+    (void)user;
+    (void)seq;
+    assert_int_equal(fleet_reader_init(&reader, bytes, length), 0);
+    assert_int_equal(fleet_reader_next(&reader, &entry), 1);
+    assert_true(entry.instance == 2 * left + 1); /* in their order, and not agent 2 */
+    left++;
+    return 0;
+}
+
+static void a_message_that_the_stream_accepts_no_more_is_dropped_and_holds_up_nothing(void **state)
+{
+    struct bed bed;
+    uint64_t last = 0;
+    (void)state;
+    bed_init(&bed, on_event_of_a_lowered_maximum);
+    lower_stream_maximum();
+    publish_envelope(JOB, 3, 1);
+    publish_envelope(OTHER_JOB, 1, 2);
+    uv_run(&bed.loop, UV_RUN_DEFAULT);
+    assert_int_equal(too_long, 1);
+    assert_true(fleet_link_maximum(tested) < LOWERED_BYTES);
+    assert_int_equal(fleet_nats_last(tested->nats, FLEET_IN, JOB, &last), 0);
+    assert_int_equal(fleet_nats_read(tested->nats, FLEET_IN, JOB, 1, last, on_message_left, NULL),
+                     0);
+    assert_int_equal(left, 2);
+    bed_finish(&bed);
+}
+
 /* A daemon that ends without servers would wait for each of its jobs. The last test: a second
  * connection ends with libnats. */
 static void without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for(void **state)
@@ -554,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_job_whose_journal_was_removed_is_kept),
         cmocka_unit_test(a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
+        cmocka_unit_test(a_message_that_the_stream_accepts_no_more_is_dropped_and_holds_up_nothing),
         cmocka_unit_test(without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
