@@ -20,7 +20,10 @@
 
 #define TICK_MS 250
 #define SILENCE_NS UINT64_C(3000000000) /* without an answer for this long: reconnect */
-#define REFUSED_NS UINT64_C(5000000000) /* wait after a rejection */
+#define REFUSED_NS UINT64_C(5000000000) /* wait after a rejection, also of the keys */
+#define HANDSHAKE_FAILED                                                                           \
+    (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |                  \
+     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 /* Interval of clock round trips, later on; shorter at first, while the drift is not known. */
 #define CLOCK_INTERVAL_NS UINT64_C(1000000000)
 #define CLOCK_EARLY_INTERVAL_NS UINT64_C(200000000)
@@ -141,8 +144,7 @@ static void uplink_schedule_redial(struct uplink *uplink, uint64_t wait_ns)
     uplink->welcomed = uplink->ready = 0;
     uplink->redial_pending = 1; /* by the timer, outside the socket's own callback */
     uplink->dial_at_ns = clock_mono_ns() + wait_ns;
-    if (wait_ns == 0)
-        uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);
+    uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);
 }
 
 static void uplink_handle_clock(struct uplink *uplink, const struct wire_clock_answer *answer,
@@ -234,6 +236,21 @@ static int uplink_read_socket(void *user, void *socket)
     return 1;
 }
 
+/* A daemon with other keys ends the connection without a word, unless only the agent's is wrong. */
+static void uplink_handle_no_handshake(struct uplink *uplink, int is_known_daemon)
+{
+    const char *keys = uplink->options.key_dir;
+    if (is_known_daemon)
+        log_error("daemon at %s does not know the key in %s", uplink->endpoint, keys);
+    else if (keys != NULL)
+        log_error("daemon at %s ends the connection, as one with other keys than those in %s, or "
+                  "with none",
+                  uplink->endpoint, keys);
+    else
+        log_error("daemon at %s ends the connection, as one that asks for keys", uplink->endpoint);
+    uplink_schedule_redial(uplink, REFUSED_NS);
+}
+
 /* A connection was lost: the next daemon that accepts one needs a hello first. */
 static int uplink_read_monitor(void *user, void *socket)
 {
@@ -247,7 +264,11 @@ static int uplink_read_monitor(void *user, void *socket)
         zmq_recv(socket, address, sizeof address, ZMQ_DONTWAIT);
         uint16_t number;
         memcpy(&number, event, sizeof number);
-        if (number == ZMQ_EVENT_DISCONNECTED) {
+        if (uplink->redial_pending)
+            continue;
+        if ((number & HANDSHAKE_FAILED) != 0) {
+            uplink_handle_no_handshake(uplink, number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+        } else if (number == ZMQ_EVENT_DISCONNECTED) {
             log_info("connection to the daemon at %s is lost", uplink->endpoint);
             uplink_schedule_redial(uplink, 0);
         }
@@ -278,7 +299,7 @@ static void uplink_watch_connection(struct uplink *uplink)
 {
     char name[64];
     snprintf(name, sizeof name, "inproc://monitor-%u", uplink->dials);
-    if (zmq_socket_monitor(uplink->socket, name, ZMQ_EVENT_DISCONNECTED) != 0)
+    if (zmq_socket_monitor(uplink->socket, name, ZMQ_EVENT_DISCONNECTED | HANDSHAKE_FAILED) != 0)
         return;
     uplink->monitor = zmq_socket(uplink->context, ZMQ_PAIR);
     if (uplink->monitor == NULL)
@@ -357,6 +378,8 @@ static void uplink_on_tick(uv_timer_t *timer)
     if (uplink->redial_pending || uplink->socket == NULL) {
         if (now >= uplink->dial_at_ns)
             uplink_connect(uplink);
+        else
+            uplink_disconnect(uplink, 0); /* libzmq would try again by itself */
         return;
     }
     if (now - uplink->received_ns > SILENCE_NS) {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -288,6 +290,35 @@ a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again(void
     assert_int_equal(bed->seqs[4], 3);
 }
 
+/* As one with other keys does. */
+static void a_daemon_that_ends_the_connection_at_once_is_not_dialled_again_at_once(void **state)
+{
+    struct bed *bed = *state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct uplink *uplink;
+    int connections = 0, listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/other", bed->dir);
+    char endpoint[sizeof address.sun_path + 8];
+    snprintf(endpoint, sizeof endpoint, "ipc://%s", address.sun_path);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 10), 0);
+    const struct uplink_options options = {.loop = &bed->loop,
+                                           .journal = bed->journal,
+                                           .endpoint = endpoint,
+                                           .host = "h",
+                                           .session = "1"};
+    assert_int_equal(uplink_create(&uplink, &options), 0);
+    for (int further = 0; further<200; further += connections> 0) {
+        int connection = accept(listener, NULL, NULL);
+        connections += connection >= 0;
+        close(connection);
+        turn(bed);
+    }
+    close(listener);
+    uplink_close(uplink, NULL);
+    assert_int_equal(connections, 1);
+}
+
 /* @return whether a hello came, which is received */
 static int has_hello(void *router)
 {
@@ -367,6 +398,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(refused_agent_keeps_what_it_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_message_that_is_refused_for_good_is_dropped_and_the_others_are_sent_again, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_daemon_that_ends_the_connection_at_once_is_not_dialled_again_at_once, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(agents_begin_with_different_daemons_of_their_list, set_up,
                                         tear_down),
