@@ -14,8 +14,12 @@
 #include "proto/host.h"
 #include "proto/log.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_TOPIC "agent"
 
@@ -43,6 +47,13 @@ struct agent {
     uint64_t stop_ns;      /* when it was requested to stop; 0: it was not */
     int registered;        /* live registrations */
     int was_needed;        /* there was a rank on the node */
+    int is_denied;         /* the daemon does not accept the keys */
+    int denial_reported;   /* to a rank */
+};
+
+struct denial {
+    char text[PATH_MAX + 1024];
+    int reported;
 };
 
 static void agent_on_timer(uv_timer_t *timer);
@@ -148,7 +159,8 @@ static int agent_leave_if_done(struct agent *agent, uint64_t now)
     if (agent->leave.since_ns == 0)
         agent->leave.since_ns = now;
     if (journal_has_pending(agent->journal)) {
-        if (leave_is_worth_waiting(&agent->leave, journal_backlog(agent->journal),
+        if (!agent->is_denied &&
+            leave_is_worth_waiting(&agent->leave, journal_backlog(agent->journal),
                                    uplink_connected(agent->uplink), now))
             return 0;
         log_error("the daemon at %s did not take the last messages: they are lost",
@@ -229,6 +241,7 @@ static void agent_on_ring_alarm(uv_signal_t *handle, int number)
 static void agent_on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
 {
     struct agent *agent = user;
+    agent->is_denied = 0;
     uint64_t own = agent->options.budget != 0 ? agent->options.budget : WINDOWS_BUDGET;
     uint64_t budget = welcome->budget != 0 && welcome->budget < own ? welcome->budget : own;
     windows_welcome(&agent->windows, welcome->window_ns, budget);
@@ -258,6 +271,33 @@ static void agent_on_capture(void *user, const struct wire_capture_ask *ask)
         uplink_send_pending(agent->uplink);
 }
 
+/* Without its descriptor the agent would keep launchers from seeing the end of a rank's output. */
+static void agent_write_to_rank(void *user, const struct registration *registration)
+{
+    struct denial *denial = user;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/2", registration->pid);
+    int fd = registration->alive && !denial->reported
+                 ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+                 : -1;
+    if (fd < 0)
+        return;
+    denial->reported = write(fd, denial->text, strlen(denial->text)) > 0;
+    close(fd);
+}
+
+/* The user sees the output of ranks only: one of them gets a line, once. */
+static void agent_on_denied(void *user, const char *why)
+{
+    struct agent *agent = user;
+    struct denial denial = {.reported = agent->denial_reported};
+    agent->is_denied = 1;
+    snprintf(denial.text, sizeof denial.text, "holter: %s; ranks on %s run unwatched\n", why,
+             agent->host);
+    rendezvous_each(agent->options.rendezvous, agent_write_to_rank, &denial);
+    agent->denial_reported = denial.reported;
+}
+
 static void agent_on_refused(void *user, uint64_t seq)
 {
     struct agent *agent = user;
@@ -282,6 +322,7 @@ static int agent_start_parts(struct agent *agent)
         .clock = agent_on_clock,
         .criteria = agent_on_criteria,
         .capture = agent_on_capture,
+        .denied = agent_on_denied,
         .refused = agent_on_refused,
         .user = agent,
     };

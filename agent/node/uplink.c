@@ -10,6 +10,7 @@
 #include "version.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,10 @@
 
 #define TICK_MS 250
 #define SILENCE_NS UINT64_C(3000000000) /* without an answer for this long: reconnect */
-#define REFUSED_NS UINT64_C(5000000000) /* wait after a rejection, also of the keys */
+#define REFUSED_NS UINT64_C(5000000000) /* wait after a rejection */
+/* Wait after a handshake that fails, for other keys, or as the daemon ends: less than an agent that
+ * has to leave waits for its last acknowledgements. */
+#define HANDSHAKE_NS UINT64_C(1000000000)
 #define HANDSHAKE_FAILED                                                                           \
     (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |                  \
      ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
@@ -240,15 +244,23 @@ static int uplink_read_socket(void *user, void *socket)
 static void uplink_handle_no_handshake(struct uplink *uplink, int is_known_daemon)
 {
     const char *keys = uplink->options.key_dir;
+    char why[PATH_MAX + sizeof uplink->endpoint];
     if (is_known_daemon)
-        log_error("daemon at %s does not know the key in %s", uplink->endpoint, keys);
+        snprintf(why, sizeof why, "the daemon at %s does not know the key in %s", uplink->endpoint,
+                 keys);
     else if (keys != NULL)
-        log_error("daemon at %s ends the connection, as one with other keys than those in %s, or "
-                  "with none",
-                  uplink->endpoint, keys);
+        snprintf(why, sizeof why,
+                 "the daemon at %s ends the connection, as one with other keys than those in %s, "
+                 "or with none",
+                 uplink->endpoint, keys);
     else
-        log_error("daemon at %s ends the connection, as one that asks for keys", uplink->endpoint);
-    uplink_schedule_redial(uplink, REFUSED_NS);
+        snprintf(why, sizeof why, "the daemon at %s ends the connection, as one that asks for keys",
+                 uplink->endpoint);
+    log_error("%s", why);
+    const int has_dialled_all = uplink->dials >= endpoint_list_count(uplink->options.endpoint);
+    if (uplink->options.denied != NULL && uplink->daemon == 0 && has_dialled_all)
+        uplink->options.denied(uplink->options.user, why);
+    uplink_schedule_redial(uplink, HANDSHAKE_NS);
 }
 
 /* A connection was lost: the next daemon that accepts one needs a hello first. */

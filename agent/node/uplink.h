@@ -34,6 +34,8 @@ struct uplink_options {
     void (*criteria)(void *user, const struct wire_criteria *criteria);
     /** The daemon requests the newest records of ranks. */
     void (*capture)(void *user, const struct wire_capture_ask *ask);
+    /** No daemon has accepted a connection with these keys. One is dialled again all the same. */
+    void (*denied)(void *user, const char *why);
     /** The daemon refuses a message for good: it is to be dropped from the journal. */
     void (*refused)(void *user, uint64_t seq);
     void *user;

@@ -64,6 +64,30 @@ class Keys(unittest.TestCase):
             self.assertEqual(2, self.place.holter('exec', '--strict', *words, program, '1').finish().status)
         self.place.check_clean()
 
+    def test_a_program_whose_keys_the_daemon_does_not_accept_runs_unwatched_and_says_why(self):
+        other, agent = (os.path.join(self.place.dir, name) for name in ('other', 'agent'))
+        self.made(self.keys)
+        self.made(other)
+        shutil.copytree(self.keys, agent)
+        shutil.copy(os.path.join(other, 'agent.key'), agent)
+        daemon = self.started('--keys', self.keys)
+        lab.wait_for(lambda: not daemon.alive() or self.asked('status', self.keys).status == 0, 'the daemon')
+        for keys, why in ((other, f'ends the connection, as one with other keys than those in {other}, or with none'),
+                          (agent, f'does not know the key in {agent}')):
+            gate = os.path.join(self.place.dir, 'gate')
+            job = self.place.start(*lab.mpirun('openmpi', 2, os.path.join(lab.BUILD, 'agent', 'holter'), 'exec', '--keys', keys,
+                                               lab.program('hang', 'openmpi'), gate, 1))
+            lab.wait_for(lambda job=job: f'holter: the daemon at {self.endpoint} ' in job.err() or not job.alive(), 'the reason')
+            with open(gate, 'w', encoding='utf-8'):
+                pass
+            finished = job.finish()
+            os.unlink(gate)
+            self.assertEqual(0, finished.status, finished)
+            self.assertEqual(1, finished.err.count(f'holter: the daemon at {self.endpoint} {why}; ranks on '), finished)
+        daemon.kill()
+        daemon.finish()
+        self.place.check_clean()
+
     def test_each_role_may_do_what_it_is_for(self):
         self.made(self.keys)
         daemon = self.started('--keys', self.keys)
