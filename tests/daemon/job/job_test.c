@@ -1393,8 +1393,8 @@ static void one_window_that_was_lost_is_in_the_singular(void **state)
     assert_int_equal(take(job, &r, end_of(FIRST)), 0);
     advance(job, end_of(FIRST) + 1);
     assert_string_equal(message_of(&published, WIRE_TYPE_ALERT, -1)->alert.text,
-                        "1 record was overwritten before it was read; 1 window was dropped while "
-                        "the daemon could not be reached; sums lack them");
+                        "1 record was overwritten before it was read; 1 window did not reach the "
+                        "daemon; sums lack them");
     finish_job(job);
 }
 
