@@ -34,11 +34,29 @@ static int rank_env_parse_small_number(const char *text)
     return text == NULL || *end != '\0' || value < 0 || value > INT32_MAX ? -1 : (int)value;
 }
 
+/** The families of two mpiruns are one where their hosts' names and their pids are, as in
+ *  containers, and of each 65,536th pair of others. Nor do they have one port,
+ * "tcp://ADDRESS:PORT".
+ *  @param uri  of mpirun, on all nodes; NULL: not known */
+static void rank_env_read_orte_base(struct rank_env *out, const char *uri)
+{
+    const char *address = uri == NULL ? NULL : strstr(uri, "tcp://");
+    const char *port = address == NULL ? NULL : strchr(address + strlen("tcp://"), ':');
+    const long number = port == NULL ? 0 : strtol(port + 1, NULL, 10);
+    if (number > 0 && number <= UINT16_MAX)
+        snprintf(out->base, sizeof out->base, "openmpi-%ld", number);
+    else
+        snprintf(out->base, sizeof out->base, "openmpi");
+}
+
 /** mpirun of Open MPI before 5 numbers its jobs: the family, a hash of host and pid of mpirun, in
  *  the upper 16 bits and the job of the family, 1 and then one for each MPI_Comm_spawn, in the
  *  lower. */
-static int rank_env_read_orte_step(struct rank_env *out, const char *jobid)
+static int rank_env_read_orte_step(struct rank_env *out, const struct rank_env_source *s)
 {
+    const char *jobid = rank_env_var(s, "OMPI_MCA_ess_base_jobid");
+    if (jobid == NULL)
+        return 0;
     char *end;
     unsigned long long id = strtoull(jobid, &end, 10);
     if (*end != '\0' || id == 0 || id > UINT32_MAX)
@@ -48,7 +66,7 @@ static int rank_env_read_orte_step(struct rank_env *out, const char *jobid)
         snprintf(out->step, sizeof out->step, "%u", family);
     else
         snprintf(out->step, sizeof out->step, "%u-%u", family, job);
-    snprintf(out->base, sizeof out->base, "openmpi");
+    rank_env_read_orte_base(out, rank_env_var(s, "OMPI_MCA_orte_hnp_uri"));
     return 1;
 }
 
@@ -124,13 +142,11 @@ static void rank_env_read_slurm_step(struct rank_env *out, const struct rank_env
 
 static void rank_env_read_step(struct rank_env *out, const struct rank_env_source *s)
 {
-    const char *orte = rank_env_var(s, "OMPI_MCA_ess_base_jobid");
     const char *slurm = rank_env_var(s, "SLURM_STEP_ID");
     const char *namespace_ = rank_env_var(s, "PMIX_NAMESPACE");
     snprintf(out->base, sizeof out->base, "%s", s->host);
-    if (orte != NULL && rank_env_read_orte_step(out, orte))
-        return;
-    if (rank_env_read_hydra_step(out, s) || rank_env_read_intel_step(out, s))
+    if (rank_env_read_orte_step(out, s) || rank_env_read_hydra_step(out, s) ||
+        rank_env_read_intel_step(out, s))
         return;
     if (namespace_ != NULL && rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
         slurm = NULL; /* of a step in which Open MPI 5's mpirun, or its daemon, was started */

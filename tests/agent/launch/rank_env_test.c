@@ -94,6 +94,28 @@ static void ranks_of_one_mpirun_have_one_step(void **state)
     assert_string_equal(a.base, b.base);
 }
 
+#define ORTE_JOB(uri)                                                                              \
+    READ("\0", "OMPI_COMM_WORLD_SIZE", "4", "OMPI_MCA_ess_base_jobid", "1321402369",               \
+         "OMPI_MCA_orte_hnp_uri", uri)
+
+/* The hash of host and pid is the same in containers of one name whose pids are. */
+static void mpiruns_of_one_hash_differ_by_their_ports(void **state)
+{
+    (void)state;
+    assert_string_equal(ORTE_JOB("9.0;tcp://192.0.2.2,10.0.0.1:49123;tcp6://[fd00::2]:46929").base,
+                        "openmpi-49123");
+    assert_string_equal(ORTE_JOB("9.0;tcp://192.0.2.2,10.0.0.1:49124").base, "openmpi-49124");
+    assert_string_equal(ORTE_JOB("9.0;tcp://192.0.2.2,10.0.0.1:49124").step, "20163");
+    static const char *const others[] = {"",
+                                         "9.0;tcp6://[fd00::2]:46929",
+                                         "9.0;tcp://a",
+                                         "9.0;tcp://a:",
+                                         "9.0;tcp://a:0",
+                                         "9.0;tcp://a:65536"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_string_equal(ORTE_JOB(others[i]).base, "openmpi");
+}
+
 static void spawned_processes_are_a_job_of_their_own(void **state)
 {
     (void)state;
@@ -293,6 +315,7 @@ int main(void)
         cmocka_unit_test(launchers_say_how_many_ranks_they_start_on_a_node),
         cmocka_unit_test(ranks_of_one_mpirun_have_one_step),
         cmocka_unit_test(the_number_of_a_launch_comes_before_the_port_of_mpiexec),
+        cmocka_unit_test(mpiruns_of_one_hash_differ_by_their_ports),
         cmocka_unit_test(spawned_processes_are_a_job_of_their_own),
         cmocka_unit_test(ranks_under_hydra_take_the_port_of_their_mpiexec),
         cmocka_unit_test(one_launch_on_two_nodes_is_one_job),
