@@ -166,6 +166,26 @@ void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
         sinks_queue_alert(sinks, alert, labels, 1);
 }
 
+static int sink_has_undelivered_of(const struct sink *s, const char *job)
+{
+    for (size_t i = 0; i < SINK_BUCKETS; i++)
+        for (const struct sink_item *item = s->buckets[i]; item != NULL; item = item->in_bucket)
+            if (item->stage != item->delivered && strcmp(item->job, job) == 0)
+                return 1;
+    return 0;
+}
+
+int sinks_have_undelivered(struct sinks *sinks, const char *job)
+{
+    int found = 0;
+    for (size_t i = 0; i < sinks->count && !found; i++) {
+        pthread_mutex_lock(&sinks->list[i]->mutex);
+        found = sink_has_undelivered_of(sinks->list[i], job);
+        pthread_mutex_unlock(&sinks->list[i]->mutex);
+    }
+    return found;
+}
+
 void sinks_forget(struct sinks *sinks, const char *job)
 {
     for (size_t i = 0; sinks != NULL && i < sinks->count; i++) {

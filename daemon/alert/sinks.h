@@ -53,6 +53,9 @@ void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
 void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
                    const struct alert_labels *labels);
 
+/** Is a state of one of the job's alerts still to be delivered by a sink, as by one that fails? */
+int sinks_have_undelivered(struct sinks *sinks, const char *job);
+
 /** The daemon does not hold the job any more: what waits of its alerts is delivered, but none is
  * repeated, and none takes a place in the sinks. NULL is fine. */
 void sinks_forget(struct sinks *sinks, const char *job);

@@ -1,7 +1,8 @@
 /* Alerts of a worker's jobs on their way to the sinks. An alert is delivered when the journal with
  * it is stored: until then another daemon may go on with the job, and raise it, too. The journal
- * notes afterwards that it was, and a daemon that takes the job over delivers what has no such
- * note. So an alert is delivered twice only where a worker dies between the two. */
+ * notes afterwards that all sinks have it, and a daemon that takes the job over delivers what has
+ * no such note. So an alert is delivered twice only where a worker dies between the two, as while
+ * one of several sinks fails. */
 #include "daemon/fleet/fleet_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -105,7 +106,15 @@ void deliveries_on_stored(struct fleet *fleet, struct worker_job *job, uint64_t 
     job->delivery_count -= done;
     memmove(job->deliveries, job->deliveries + done,
             job->delivery_count * sizeof(*job->deliveries));
-    const struct fleet_entry note = {.time_ns = seq, .bytes = (const uint8_t *)""};
+    job->queued_seq = seq;
+}
+
+void deliveries_note(struct fleet *fleet, struct worker_job *job)
+{
+    const struct fleet_entry note = {.time_ns = job->queued_seq, .bytes = (const uint8_t *)""};
+    if (job->queued_seq == 0 || sinks_have_undelivered(fleet->options.sinks, job->id))
+        return;
+    job->queued_seq = 0;
     if (fleet_envelope_add(&job->journal, &note) != 0)
         log_error("job %s: no memory for its journal", job->id);
 }

@@ -79,8 +79,10 @@ struct worker_job {
     size_t alert_count;
     uint64_t delivered_seq;        /* up to this envelope of the journal, alerts were delivered */
     struct fleet_envelope journal; /* not published yet */
-    uint64_t stored_token, stored_seq;  /* envelope of the journal that is stored, while its alerts
-                                           cannot be delivered; token 0: none */
+    uint64_t stored_token, stored_seq; /* envelope of the journal that is stored, while its alerts
+                                          cannot be delivered; token 0: none */
+    uint64_t queued_seq; /* up to this envelope the sinks have the alerts; 0: they have delivered
+                            them, which the journal notes */
     struct worker_delivery *deliveries; /* owned: alerts to be delivered, in order */
     size_t delivery_count;
 };
@@ -161,6 +163,8 @@ void deliveries_queue(struct fleet *fleet, struct worker_job *job, const struct 
 void deliveries_queue_end(struct fleet *fleet, struct worker_job *job);
 /** The journal with the alerts that were queued is published with this token. */
 void deliveries_set_token(struct worker_job *job, uint64_t token);
+/** Note in the journal which alerts were delivered, once no sink has one of the job left. */
+void deliveries_note(struct fleet *fleet, struct worker_job *job);
 /** Journals of the job up to a token are stored. @param seq  number of the newest in the stream */
 void deliveries_on_stored(struct fleet *fleet, struct worker_job *job, uint64_t token,
                           uint64_t seq);

@@ -567,6 +567,7 @@ void worker_tick(struct fleet *fleet)
         if (state == NULL || !worker_holds(fleet, job))
             continue;
         worker_deliver(fleet, job);
+        deliveries_note(fleet, job);
         worker_flush_journal(fleet, job);
         job->reading_ns += jobs_collect_advancing_ns(fleet->jobs, job->id);
         worker_save(fleet, job);

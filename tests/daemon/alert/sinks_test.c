@@ -368,10 +368,14 @@ failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late(void
         sched_yield();
     sinks_error(bed->sinks, error, sizeof(error));
     assert_non_null(strstr(error, "No such file"));
+    assert_true(sinks_have_undelivered(bed->sinks, "job.0"));
+    assert_false(sinks_have_undelivered(bed->sinks, "job.1"));
     take(bed, 1, "firing", 1);
     take(bed, 1, "resolved", 2);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_non_null(strstr(await_reports(&bed->reports, 3), "works again"));
+    while (sinks_have_undelivered(bed->sinks, "job.0"))
+        sched_yield();
     sinks_error(bed->sinks, error, sizeof(error));
     assert_string_equal(error, "");
     sinks_destroy(bed->sinks);

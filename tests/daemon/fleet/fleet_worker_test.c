@@ -110,6 +110,15 @@ void sinks_queue(struct sinks *sinks, const struct wire_alert *alert,
     snprintf(queued_culprit, sizeof(queued_culprit), "%s", labels->culprit);
 }
 
+static int sink_fails;
+
+int sinks_have_undelivered(struct sinks *sinks, const char *job)
+{
+    (void)sinks;
+    assert_string_equal(job, JOB);
+    return sink_fails;
+}
+
 void sinks_restore(struct sinks *sinks, const struct wire_alert *alert,
                    const struct alert_labels *labels)
 {
@@ -212,6 +221,7 @@ static int set_up(void **state)
     (void)state;
     queued = restored = forgotten = saved = 0;
     holds = known_running = 1;
+    sink_fails = 0;
     users = 0;
     newest = packing_ns = removed = 0;
     return 0;
@@ -317,6 +327,28 @@ an_alert_without_a_note_that_it_was_delivered_is_delivered_by_the_next_daemon(vo
     assert_int_equal(queued, 1);
     assert_string_equal(queued_state, "firing");
     stop_daemon(second);
+}
+
+static void an_alert_that_waits_for_a_sink_that_fails_is_delivered_by_the_next_daemon(void **state)
+{
+    (void)state;
+    struct fleet *first = start_daemon();
+    sink_fails = 1;
+    raise_alert(first, "firing");
+    store(first);
+    worker_tick(first);
+    assert_int_equal(queued, 1);
+    stop_daemon(first);
+    struct fleet *second = start_daemon();
+    worker_tick(second);
+    store(second);
+    assert_int_equal(queued, 2);
+    sink_fails = 0;
+    worker_tick(second);
+    stop_daemon(second);
+    struct fleet *third = start_daemon();
+    assert_int_equal(restored, 1);
+    stop_daemon(third);
 }
 
 static void a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_daemon(void **state)
@@ -805,6 +837,9 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(
             an_alert_without_a_note_that_it_was_delivered_is_delivered_by_the_next_daemon, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_alert_that_waits_for_a_sink_that_fails_is_delivered_by_the_next_daemon, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(
             a_state_of_an_alert_that_was_not_delivered_is_delivered_by_the_next_daemon, set_up,
