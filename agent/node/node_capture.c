@@ -84,7 +84,7 @@ static size_t node_capture_comm_position(struct capture *c, const struct rank *r
     struct comm_slot copy;
     *comm_rank = 0;
     if (!rank_copy_comm(rank, event->comm, &copy) || copy.id == 0 ||
-        event_posted(event) < copy.since || (copy.since & 1 && event->flags & EVENT_PERSISTENT))
+        event_posted(event) < copy.since)
         return 0;
     *comm_rank = copy.my_rank < 0 ? 0 : (uint64_t)copy.my_rank + 1;
     for (size_t i = 1; i < c->comms; i++)

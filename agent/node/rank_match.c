@@ -70,7 +70,7 @@ static int rank_match_name_comms(const struct rank *rank, struct event *batch, s
             since = rank_match_add_comm(rank, slot, comms);
         }
         int before = event_posted(event) < since;
-        event->comm = before || since & 1 ? COMM_SLOT_OTHER : (uint16_t)(comms->count - 1);
+        event->comm = before ? COMM_SLOT_OTHER : (uint16_t)(comms->count - 1);
         left_out |= before && event->flags & (EVENT_SEND | EVENT_RECV);
     }
     return left_out;

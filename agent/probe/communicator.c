@@ -128,9 +128,12 @@ static uint32_t comm_allocate_slot(void)
     return index;
 }
 
-static void comm_release_slot(uint16_t index)
+static void comm_release_use_locked(struct comm *comm)
 {
-    freed[(freed_first + freed_count++) % SEGMENT_COMMS] = index;
+    if (__atomic_sub_fetch(&comm->uses, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    comm->freed = probe_read_ticks();
+    freed[(freed_first + freed_count++) % SEGMENT_COMMS] = comm->slot;
 }
 
 static uint64_t comm_read_id(const struct comm *comm)
@@ -163,11 +166,9 @@ static void comm_remove_locked(struct comm *comm)
     uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
     atomic_store_explicit(&slot->generation, generation + 1, memory_order_release);
     comm_table_remove(comm->handle, comm->slot);
-    uint64_t held = comm->has_persistent | (slot->since & 1);
-    comm->freed = (probe_read_ticks() & ~UINT64_C(1)) | held;
     /* The other fields stay: pending receives still translate their ranks by them. */
     __atomic_store_n(&comm->handle, 0, __ATOMIC_RELEASE);
-    comm_release_slot(comm->slot);
+    comm_release_use_locked(comm);
 }
 
 /* Add a communicator. @param made  its fields except handle and slot
@@ -187,7 +188,7 @@ static const struct comm *comm_add_locked(const struct comm *made, uint64_t hand
     *comm = *made;
     comm->slot = (uint16_t)index;
     comm->ordinal = 0;
-    comm->has_persistent = 0;
+    comm->uses = 1;
     comm_publish_slot(comm, id, parent, since, name);
     __atomic_store_n(&comm->handle, handle, __ATOMIC_RELEASE);
     return comm;
@@ -489,10 +490,19 @@ void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)
     pthread_mutex_unlock(&lock);
 }
 
-void comm_made_persistent(uint16_t slot)
+void comm_add_request(uint16_t slot)
 {
     if (slot < SEGMENT_COMMS)
-        comms[slot].has_persistent = 1;
+        __atomic_add_fetch(&comms[slot].uses, 1, __ATOMIC_RELAXED);
+}
+
+void comm_remove_request(uint16_t slot)
+{
+    if (slot >= SEGMENT_COMMS)
+        return;
+    pthread_mutex_lock(&lock);
+    comm_release_use_locked(&comms[slot]);
+    pthread_mutex_unlock(&lock);
 }
 
 void comm_freed(const struct comm *comm, uint64_t handle)
@@ -519,7 +529,11 @@ void comm_named(MPI_Comm handle, const char *name)
 const struct comm *comm_known(uint64_t handle)
 {
     const struct comm *comm = comm_table_find(handle);
-    return comm ? comm : &comm_null;
+    if (comm)
+        return comm;
+    return handle == 0 || handle == HANDLE(MPI_COMM_NULL) || handle == HANDLE(MPI_WIN_NULL)
+               ? &comm_null
+               : &comm_full;
 }
 
 const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_window)

@@ -127,14 +127,15 @@ struct comm {
     uint32_t ordinal; /**< communicators made from this one so far */
     int32_t sources;  /**< neighbours that send to this rank; -1: not queried yet */
     int32_t sinks;    /**< neighbours this rank sends to */
+    /** Persistent requests of it, and 1 until it is freed: its slot is in use until this is 0. */
+    uint32_t uses;
     union {
         uint64_t absent; /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
         uint64_t freed;  /**< of a free slot: comm_slot.since of its next use */
     };
     uint16_t slot; /**< index, or COMM_SLOT_* */
     uint16_t is_window;
-    uint16_t flags;          /**< EVENT_INTER or 0 */
-    uint16_t has_persistent; /**< persistent requests were made, which may outlive it */
+    uint16_t flags; /**< EVENT_INTER or 0 */
 };
 
 struct type_size {
@@ -274,7 +275,8 @@ COLD const struct comm *comm_lookup(struct thread *t, uint64_t handle, int is_wi
 /** World rank of a rank that is not covered by comm->affine; PEER_*. */
 COLD int32_t comm_peer_lookup(const struct comm *comm, int rank);
 
-/** The entry of a communicator or RMA window, comm_null where there is none. */
+/** The entry of a communicator or RMA window: comm_null without one, and that of all others where
+ *  it has none of its own. */
 COLD const struct comm *comm_known(uint64_t handle);
 
 /** Enter a new communicator or RMA window, made by a call that is collective over the parent.
@@ -295,10 +297,12 @@ void comm_predefined(void);
  *  @param group  ownership passes to this function; MPI_GROUP_NULL: none */
 void comm_set_world(MPI_Group group);
 
-/** A persistent request for messages was made on the communicator of a slot. */
-COLD void comm_made_persistent(uint16_t slot);
+/** A persistent request was made on the communicator of a slot, and was freed. */
+COLD void comm_add_request(uint16_t slot);
+COLD void comm_remove_request(uint16_t slot);
 
-/** Remove a communicator or RMA window that was freed; its slot may be reused.
+/** Remove a communicator or RMA window that was freed; its slot may be reused once its persistent
+ *  requests were freed, too.
  *  @param comm  of comm_known(), before the call that freed it; its handle may be another's now */
 COLD void comm_freed(const struct comm *comm, uint64_t handle);
 COLD void comm_named(MPI_Comm comm, const char *name);

@@ -142,8 +142,8 @@ HOT void shape_init_leave(const struct scope *s, int result, const struct posted
         uint32_t number, flags = request_track_posted(s, p, HANDLE(*request), &number);
         scope_place(s, number, p->comm);
         scope_what(s, flags & ~(uint32_t)MOVED, 0);
-        if (p->flags & (EVENT_SEND | EVENT_RECV))
-            comm_made_persistent(p->comm);
+        if (number != 0)
+            comm_add_request(p->comm);
     } else {
         scope_what(s, EVENT_PERSISTENT | EVENT_FAILED, 0);
     }
@@ -762,6 +762,8 @@ HOT void shape_request_free_leave(const struct scope *s, int result, struct requ
         }
         if (request_is_collective(r))
             collective_remove(r->number);
+        if (r->flags & EVENT_PERSISTENT)
+            comm_remove_request(r->comm);
         request_remove(r);
     }
     scope_exit(s);

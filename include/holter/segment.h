@@ -60,7 +60,7 @@ enum tick_unit {
 #define COMM_SLOT_OTHER 0xfffeu /**< the table was full */
 
 /** One communicator as this rank sees it. Slots are reused, oldest freed first, after
- *  MPI_Comm_free. */
+ *  MPI_Comm_free and MPI_Request_free of its persistent requests. */
 struct comm_slot {
     /** Odd while live, even while free; it grows by two with each use. 0: never used, or changing.
      */
@@ -71,7 +71,7 @@ struct comm_slot {
     uint64_t id;     /**< job-wide: the same number on every member; 1 MPI_COMM_WORLD, 2 SELF */
     uint64_t parent; /**< id of the communicator it was made from; 0: none */
     /** Ticks: what was posted before this was on a communicator that had the slot before; 0: there
-     *  was none. Odd: persistent requests of one of those may still be in use. */
+     *  was none. */
     uint64_t since;
     char name[24]; /**< MPI_Comm_set_name, else the call that made it; NUL-terminated */
 };

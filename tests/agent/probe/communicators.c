@@ -261,8 +261,12 @@ static void thousands_of_communicators_have_slots_of_their_own(void)
     int rest = (int)SEGMENT_COMMS - 2; /* without MPI_COMM_WORLD and MPI_COMM_SELF */
     EXPECT(slots + others == made && slots == (made < rest ? made : rest), "%d of %d", slots, made);
     EXPECT(untracked() == before + (uint64_t)others, "%d calls", others);
-    for (int i = 0; i < made; i++)
+    for (int i = 0; i < made; i++) {
+        skip_events();
         MPI_Comm_free(&children[i]);
+        others -= next_event().comm == COMM_SLOT_OTHER;
+    }
+    EXPECT(others == 0, "%d were freed as those of none", others);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
@@ -286,25 +290,39 @@ static void slots_are_given_back(void)
     MPI_Comm_free(&child);
 }
 
-/* Records of what such a request posts cannot be told from those of the next communicators. */
-static void the_slot_of_a_communicator_with_persistent_requests_is_marked(void)
+static void use_all_slots(void)
 {
-    MPI_Comm child;
-    MPI_Request request;
-    int in;
-    MPI_Comm_dup(MPI_COMM_SELF, &child);
-    MPI_Recv_init(&in, 1, MPI_INT, 0, 1, child, &request);
-    skip_events();
-    MPI_Barrier(child);
-    const struct comm_slot *slot = segment_comm(witness_segment, next_event().comm);
-    MPI_Comm_free(&child);
-    EXPECT(slot->since % 2 == 0, "while its records are read");
     for (int i = 0; i < 3 * (int)SEGMENT_COMMS; i++) {
+        MPI_Comm child;
         MPI_Comm_dup(MPI_COMM_SELF, &child);
         MPI_Comm_free(&child);
     }
-    EXPECT(slot->since % 2 == 1, "the next communicators");
-    MPI_Request_free(&request);
+}
+
+/* Records of what such a request posts name the slot: it is no other's until the request is freed.
+ */
+static void persistent_requests_keep_the_slot_of_their_communicator(void)
+{
+    MPI_Comm child;
+    MPI_Request requests[2];
+    int in;
+    MPI_Comm_dup(MPI_COMM_SELF, &child);
+    for (int i = 0; i < 2; i++)
+        MPI_Recv_init(&in, 1, MPI_INT, 0, 1, child, &requests[i]);
+    skip_events();
+    MPI_Barrier(child);
+    const struct comm_slot *slot = segment_comm(witness_segment, next_event().comm);
+    const uint64_t id = slot->id;
+    MPI_Comm_free(&child);
+    use_all_slots();
+    MPI_Request_free(&requests[0]);
+    use_all_slots();
+    EXPECT(slot->id == id, "the slot of a request is another's");
+    skip_events();
+    MPI_Request_free(&requests[1]);
+    const struct event e = next_event();
+    use_all_slots();
+    EXPECT(slot->id != id && slot->since > e.t_enter, "the slot is not used again");
 }
 
 static int free_value(MPI_Comm comm, int key, void *value, void *unused)
@@ -505,7 +523,7 @@ int main(int argc, char **argv)
     grids_are_noted();
     neighbours_are_noted_at_the_first_collective_of_them();
     slots_are_given_back();
-    the_slot_of_a_communicator_with_persistent_requests_is_marked();
+    persistent_requests_keep_the_slot_of_their_communicator();
     a_communicator_freed_by_a_callback_gives_its_slot_back();
     communicators_made_by_a_callback_have_ids_of_their_own();
     a_communicator_that_is_not_freed_keeps_its_id();
