@@ -7,12 +7,12 @@
 /* Of one rank. One further row, from any source, stands for the others of a rank that has more. */
 #define PENDING_ROWS 8u
 
-/* @param posted  ticks: of a message that was posted before the slot was another's it is not known
- */
-static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot, uint64_t posted)
+/* @return 0: not known, as where the slot was another's when the message was posted */
+static uint64_t rank_activity_comm_id(const struct rank *rank, const struct event *event)
 {
     struct comm_slot copy;
-    return rank_copy_comm(rank, slot, &copy) && posted >= copy.since ? copy.id : 0;
+    return rank_copy_comm(rank, event->comm, &copy) && event_posted(event) >= copy.since ? copy.id
+                                                                                         : 0;
 }
 
 static void rank_activity_describe_receive(const struct rank *rank, uint64_t comm, int32_t source,
@@ -31,8 +31,7 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
                                          uint64_t waited_ns, struct transfer_sum *transfers)
 {
     struct match_open open[PENDING_ROWS + 1];
-    const uint64_t posted = event->call == CALL_Wait ? event->t_post : event->t_enter;
-    const uint64_t comm = rank_activity_comm_id(rank, event->comm, posted);
+    const uint64_t comm = rank_activity_comm_id(rank, event);
     if (event->call == CALL_Wait && (!(event->flags & EVENT_RECV) || event->request == 0))
         return; /* waits for a send or a collective, not for a receive */
     switch (event->call) {
@@ -133,7 +132,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
     if (latest != NULL && latest->sum.last_call != 0) {
         row.call = latest->sum.last_call;
         row.peer = latest->sum.last_peer;
-        row.comm = rank_activity_comm_id(rank, latest->sum.last_comm, UINT64_MAX);
+        row.comm = latest->sum.last_comm;
         row.at_ns = daemon_clock_best(clock, latest->sum.last_exit_ns);
     }
     struct event event;
@@ -145,7 +144,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
         row.call = event.call;
         row.in_call = 1;
         row.peer = event.peer;
-        row.comm = rank_activity_comm_id(rank, event.comm, event_posted(&event));
+        row.comm = rank_activity_comm_id(rank, &event);
         row.at_ns = daemon_clock_best(clock, enter_ns);
         break;
     }

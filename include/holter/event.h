@@ -111,12 +111,14 @@ static inline uint16_t event_started(const struct event *event)
     return number > 0 && number <= UINT16_MAX ? (uint16_t)number : 0;
 }
 
-/** When the message of a record was posted, in ticks: of a call that completes a request, by the
- * call that made or started it. */
+/** When the message of a record was posted, in ticks: of a call that completes a request, or waits
+ * for it, by the call that made or started it. */
 static inline uint64_t event_posted(const struct event *event)
 {
-    const int ends = event->flags & (EVENT_DONE | EVENT_CANCELLED) && !(event->flags & EVENT_POST);
-    return ends && event->request != 0 ? event->t_post : event->t_enter;
+    const int ends = event->flags & (EVENT_DONE | EVENT_CANCELLED) || event->t_exit == 0;
+    return ends && !(event->flags & EVENT_POST) && event->request != 0 && event->t_post != 0
+               ? event->t_post
+               : event->t_enter;
 }
 
 static inline int32_t event_receive_source(const struct event *event)

@@ -503,7 +503,8 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
     if (last_call != NULL) {
         source->ring->last_call = last_call->call;
         source->ring->last_peer = last_call->peer;
-        source->ring->last_comm = last_call->comm;
+        source->ring->last_comm =
+            sum->comms[event_sum_comm_position(source->tables, last_call->comm)].row.id;
     }
     return taken;
 }

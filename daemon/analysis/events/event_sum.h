@@ -36,9 +36,9 @@ struct ring_sum {
     uint64_t untracked;               /**< as last sampled */
     uint64_t lost;         /**< records that are neither taken nor in the tally, as counted */
     uint64_t last_exit_ns; /**< exit of the last call, CLOCK_MONOTONIC */
+    uint64_t last_comm;    /**< id of the last call's communicator; 0: none, or not known */
     int32_t last_peer;     /**< of the last call */
     uint16_t last_call;    /**< last call that ended; 0: none */
-    uint16_t last_comm;    /**< its communicator slot */
     uint8_t serves;        /**< its thread waits while others of its rank work */
 };
 

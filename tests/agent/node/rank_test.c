@@ -356,6 +356,40 @@ static void rank_that_dies_in_a_call_is_reported_with_that_call(void **state)
     detach(bed);
 }
 
+/* The slot is used again: what was posted before that was on another communicator. */
+static void a_death_never_names_a_communicator_that_was_made_later(void **state)
+{
+    struct bed *bed = *state;
+    struct daemon_clock clock;
+    struct wire_death_row death;
+    daemon_clock_init(&clock, 0, 5000);
+    attach(bed);
+    fake_rank_comm(&bed->fake, 3, 50, 4, "first");
+    struct event event = send_event(100, 3);
+    event.comm = 3;
+    fake_rank_write(&bed->fake, &event);
+    struct drain_clocks clocks = until(bed, 1000);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    segment_comm(bed->fake.segment, 3)->since = 150;
+    for (int i = 0; i < 2; i++)
+        fake_rank_comm(&bed->fake, 3, 51, 4, "second");
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.comm, 50);
+
+    struct event wait = {.t_enter = 200,
+                         .t_post = 120,
+                         .kind = EVENT_CALL,
+                         .call = CALL_Wait,
+                         .comm = 3,
+                         .request = 1,
+                         .flags = EVENT_RECV};
+    fake_rank_enter(&bed->fake, &wait);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.in_call, 1);
+    assert_int_equal(death.comm, 0);
+    detach(bed);
+}
+
 static void rank_that_calls_exit_ends_with_that_call(void **state)
 {
     struct bed *bed = *state;
@@ -562,6 +596,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_dies_in_a_call_is_reported_with_that_call, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_death_never_names_a_communicator_that_was_made_later,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_calls_exit_ends_with_that_call, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
