@@ -70,12 +70,13 @@ static int rank_has_comm_position(const struct comm_slot *comm)
 
 /* A freed slot still holds the communicator that its last records refer to. Slots are read once a
  * drain; while the generation stays, so does their content. */
-static uint32_t rank_find_comm(void *user, uint32_t slot)
+static uint32_t rank_find_comm(void *user, uint32_t slot, uint64_t *since)
 {
     struct rank *rank = user;
     struct comm_seen *seen = &rank->comm_positions_seen[slot];
     uint32_t epoch = event_sum_epoch(rank->sum);
     uint32_t generation = atomic_load_explicit(&rank->comms[slot].generation, memory_order_relaxed);
+    *since = seen->since;
     if (seen->generation == generation && seen->epoch == epoch && generation != 0)
         return seen->position;
     struct comm_slot copy;
@@ -89,7 +90,8 @@ static uint32_t rank_find_comm(void *user, uint32_t slot)
                                 .size = copy.size,
                                 .remote_size = copy.remote_size,
                                 .name = name};
-    *seen = (struct comm_seen){generation, epoch, event_sum_comm(rank->sum, &row)};
+    *since = copy.since;
+    *seen = (struct comm_seen){copy.since, generation, epoch, event_sum_comm(rank->sum, &row)};
     if (rank_has_comm_position(&copy) && seen->position != 0)
         event_sum_member(rank->sum, rank->index, seen->position, (uint32_t)copy.my_rank);
     return seen->position;

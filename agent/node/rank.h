@@ -64,6 +64,7 @@ struct rank {
     uint32_t cart_count, carts_taken;  /**< slots, and how many of them were collected */
     struct sum_tables tables;
     struct comm_seen {
+        uint64_t since;             /**< of the slot */
         uint32_t generation, epoch; /**< of the slot, of the window */
         uint32_t position;
     } * comm_positions_seen; /**< owned; by slot */

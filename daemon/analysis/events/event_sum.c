@@ -134,14 +134,21 @@ uint32_t event_sum_region(struct event_sum *sum, const char *name)
     return position == NAME_TABLE_NONE ? 0 : position;
 }
 
-static inline uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot)
+/* @param since  set as struct summed has it */
+static inline uint32_t event_sum_comm_position(struct sum_tables *tables, const struct event *event,
+                                               uint64_t *since)
 {
-    if (slot >= tables->comm_count)
+    *since = 0;
+    if (event->comm >= tables->comm_count)
         return 0;
-    struct slot_position *cached = &tables->comms[slot];
-    if (cached->epoch != tables->comm_epoch)
-        *cached = (struct slot_position){tables->comm_epoch, tables->find_comm(tables->user, slot)};
-    return cached->position;
+    struct slot_position *cached = &tables->comms[event->comm];
+    if (cached->epoch != tables->comm_epoch) {
+        *cached = (struct slot_position){.epoch = tables->comm_epoch};
+        cached->position = tables->find_comm(tables->user, event->comm, &cached->since);
+    }
+    const int is_before = event_posted(event) < cached->since;
+    *since = is_before ? UINT64_MAX : cached->since;
+    return is_before ? 0 : cached->position;
 }
 
 static inline uint32_t event_sum_region_position(struct sum_tables *tables, uint32_t slot)
@@ -150,8 +157,8 @@ static inline uint32_t event_sum_region_position(struct sum_tables *tables, uint
         return 0;
     struct slot_position *cached = &tables->regions[slot];
     if (cached->epoch != tables->region_epoch)
-        *cached =
-            (struct slot_position){tables->region_epoch, tables->find_region(tables->user, slot)};
+        *cached = (struct slot_position){.epoch = tables->region_epoch,
+                                         .position = tables->find_region(tables->user, slot)};
     return cached->position;
 }
 
@@ -450,16 +457,18 @@ static inline struct summed event_sum_make_summed(const struct event_sum *sum,
                                                   struct sum_tables *tables,
                                                   const struct event *event)
 {
-    return (struct summed){.event = event,
-                           .comm = event_sum_comm_position(tables, event->comm),
-                           .region = event_sum_region_position(tables, event->region),
-                           .kind = event_sum_kind_of(sum, event->call)};
+    struct summed summed = {.event = event,
+                            .region = event_sum_region_position(tables, event->region),
+                            .kind = event_sum_kind_of(sum, event->call)};
+    summed.comm = event_sum_comm_position(tables, event, &summed.since);
+    return summed;
 }
 
-/* Do both count in the same row of calls, if any? */
-static inline int event_sum_is_alike(const struct event *a, const struct event *b)
+/* Does this record count in the same row of calls, if any? */
+static inline int event_sum_is_alike(const struct summed *a, const struct event *b)
 {
-    return a->call == b->call && a->comm == b->comm && a->region == b->region;
+    return a->event != NULL && a->event->call == b->call && a->event->comm == b->comm &&
+           a->event->region == b->region && event_posted(b) >= a->since;
 }
 
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
@@ -486,7 +495,7 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
-        if (summed.event == NULL || !event_sum_is_alike(summed.event, event)) {
+        if (!event_sum_is_alike(&summed, event)) {
             summed = event_sum_make_summed(sum, source->tables, event);
             call = event_sum_call_of(sum, to, &summed);
         }
@@ -501,10 +510,10 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
             last_call = event;
     }
     if (last_call != NULL) {
+        summed = event_sum_make_summed(sum, source->tables, last_call);
         source->ring->last_call = last_call->call;
         source->ring->last_peer = last_call->peer;
-        source->ring->last_comm =
-            sum->comms[event_sum_comm_position(source->tables, last_call->comm)].row.id;
+        source->ring->last_comm = sum->comms[summed.comm].row.id;
     }
     return taken;
 }
@@ -539,7 +548,8 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     }
     struct wire_rank_row *row = &to->row;
     if (begin < source->end_ns && event_sum_is_call_of_rank(row, event, source->end_ns - begin)) {
-        uint32_t comm = event_sum_comm_position(source->tables, event->comm);
+        uint64_t since;
+        uint32_t comm = event_sum_comm_position(source->tables, event, &since);
         row->in_call = event->call;
         row->in_call_ns = source->end_ns - begin;
         row->in_call_comm = sum->comms[comm].row.id;
@@ -564,6 +574,7 @@ void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *s
     const uint64_t what = atomic_load_explicit(&row->what, memory_order_relaxed);
     const uint64_t where = atomic_load_explicit(&row->where, memory_order_relaxed);
     const struct event event = {
+        .t_enter = UINT64_MAX, /* of all records of the slot, none is known to be another's */
         .bytes = grown->bytes,
         .bytes_in = grown->bytes_in,
         .peer = ring_peer(where),

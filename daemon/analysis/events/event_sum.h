@@ -46,6 +46,7 @@ struct ring_sum {
  *  epochs: that of the communicators whenever slots may have been reused, both after
  *  event_sum_clear(). */
 struct slot_position {
+    uint64_t since; /**< ticks: what was posted before was on another communicator, not known */
     uint32_t epoch; /**< the position is good while this is the tables' epoch */
     uint32_t position;
 };
@@ -57,8 +58,10 @@ struct sum_tables {
     uint32_t region_count;
     uint32_t comm_epoch;
     uint32_t region_epoch;
-    /** Read the slot in the rank's table. @return position, 0 when the slot holds nothing usable */
-    uint32_t (*find_comm)(void *user, uint32_t slot);
+    /** Read the slot in the rank's table. @param since  0; may be set as struct slot_position has
+     * it
+     *  @return position, 0 when the slot holds nothing usable */
+    uint32_t (*find_comm)(void *user, uint32_t slot, uint64_t *since);
     uint32_t (*find_region)(void *user, uint32_t slot);
     void *user;
 };

@@ -36,6 +36,7 @@ struct call_kind {
 struct summed {
     const struct event *event;
     uint64_t enter_ns, exit_ns;
+    uint64_t since;        /* as struct slot_position has it; UINT64_MAX: it was posted before */
     uint32_t comm, region; /* positions in the window's dictionaries */
     struct call_kind kind;
 };

@@ -66,7 +66,7 @@ static void trace_host_on_half(void *user, const struct match_half *half)
     transfer_sum_half(host->desk->transfers, half);
 }
 
-static uint32_t trace_host_find_comm(void *user, uint32_t slot);
+static uint32_t trace_host_find_comm(void *user, uint32_t slot, uint64_t *since);
 static uint32_t trace_host_find_region(void *user, uint32_t slot);
 
 int trace_host_init(struct trace_host *host)
@@ -109,8 +109,9 @@ static int trace_host_is_announced(const struct trace_comm *comm)
            (uint32_t)comm->my_rank < comm->size;
 }
 
-static uint32_t trace_host_find_comm(void *user, uint32_t slot)
+static uint32_t trace_host_find_comm(void *user, uint32_t slot, uint64_t *since)
 {
+    (void)since;
     struct trace_rank *rank = user;
     struct trace_comm comm = {0};
     char name[sizeof(comm.name) + 1];

@@ -272,6 +272,41 @@ static void reused_slot_names_its_new_communicator(void **state)
     detach(bed);
 }
 
+/* Records of two communicators, read when the slot is that of the second one. */
+static void sums_name_no_communicator_that_was_made_later(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    for (int i = 0; i < 2; i++)
+        fake_rank_comm(&bed->fake, 3, 51, 4, "second");
+    segment_comm(bed->fake.segment, 3)->since = 150;
+    for (uint64_t enter = 100; enter < 300; enter += 60) {
+        struct event event = send_event(enter, 1);
+        event.comm = 3;
+        fake_rank_write(&bed->fake, &event);
+    }
+    struct event wait = {.t_enter = 300,
+                         .t_post = 120,
+                         .kind = EVENT_CALL,
+                         .call = CALL_Wait,
+                         .comm = 3,
+                         .request = 1,
+                         .flags = EVENT_RECV};
+    fake_rank_enter(&bed->fake, &wait);
+    struct drain_clocks clocks = until(bed, 1000);
+    struct window_rows rows;
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    rank_end_window(bed->rank, &clocks, 0);
+    assert_int_equal(event_sum_rows(bed->sum, &rows), 0);
+    assert_int_equal(rows.ranks[0].in_call_comm, 0);
+    assert_int_equal(rows.pairs_count, 2);
+    for (uint64_t i = 0; i < 2; i++) {
+        const int is_first = rows.comms[rows.pairs[i].comm].id == 0;
+        assert_int_equal(rows.pairs[i].messages, is_first ? 1 : 3);
+    }
+    detach(bed);
+}
+
 static void worker_that_takes_over_counts_nothing_twice(void **state)
 {
     struct bed *bed = *state;
@@ -590,6 +625,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_record_is_summed_though_the_ring_is_lapped, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reused_slot_names_its_new_communicator, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sums_name_no_communicator_that_was_made_later, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(worker_that_takes_over_counts_nothing_twice, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(agent_without_memory_begins_where_the_one_before_ended,

@@ -404,9 +404,9 @@ static void window_of_large_numbers_stays_in_its_budget(void **state)
 
 #define WINDOW_BEGIN UINT64_C(77000000000)
 
-static uint32_t no_place(void *user, uint32_t slot)
+static uint32_t one_comm(void *user, uint32_t slot, uint64_t *since)
 {
-    (void)slot;
+    (void)slot, (void)since;
     struct wire_comm_row row = {.id = 9, .size = RANKS, .name = "MPI_Comm_split"};
     uint32_t position = event_sum_comm(user, &row);
     return position;
@@ -427,12 +427,8 @@ static struct event_sum *gather(uint32_t most_pairs)
     struct slot_position comms[2] = {{0}};
     assert_int_equal(event_sum_create(&sum, most_pairs), 0);
     tick_clock_init_ns(&clock);
-    struct sum_tables tables = {.comms = comms,
-                                .comm_count = 2,
-                                .comm_epoch = 1,
-                                .find_comm = no_place,
-                                .find_region = no_place,
-                                .user = sum};
+    struct sum_tables tables = {
+        .comms = comms, .comm_count = 2, .comm_epoch = 1, .find_comm = one_comm, .user = sum};
     struct sum_source source = {&ring, &tables, &clock, WINDOW_BEGIN + 1000000000,
                                 WINDOW_BEGIN + 1000000000};
     for (int rank = 0; rank < (int)RANKS; rank++) {

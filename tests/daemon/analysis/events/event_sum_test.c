@@ -43,8 +43,9 @@ struct fixture {
     struct slot_position comms[COMMS], regions[REGIONS];
 };
 
-static uint32_t find_comm(void *user, uint32_t slot)
+static uint32_t find_comm(void *user, uint32_t slot, uint64_t *since)
 {
+    (void)since;
     struct wire_comm_row row = {.id = 100 + slot, .size = 4, .name = "comm"};
     return event_sum_comm(user, &row);
 }
