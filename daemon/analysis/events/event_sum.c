@@ -375,11 +375,28 @@ static void event_sum_add_class_time(struct rank_sum *rank, struct ring_sum *rin
     ring->window_ns[class_] += ns - pay;
 }
 
+/* The call whose time so far is in sums is in none: that time is taken back. */
+static void event_sum_take_back(struct ring_sum *ring)
+{
+    if (ring->accounted_ns > ring->accounted_from_ns)
+        ring->owed_ns[ring->accounted_class] += ring->accounted_ns - ring->accounted_from_ns;
+    ring->accounted_ns = 0;
+}
+
+/* A call that begins after a window's end is not the one that was in progress then: that one ended
+ * in a pause. */
+static void event_sum_begin_call(struct ring_sum *ring, uint64_t enter_ns)
+{
+    if (ring->accounted_ns != 0 && enter_ns >= ring->accounted_ns)
+        event_sum_take_back(ring);
+}
+
 /* @return time in the call, nanoseconds, as far as it is later than the ring's previous call */
 static uint64_t event_sum_add_call_time(struct rank_sum *rank, struct ring_sum *ring,
                                         const struct summed *s)
 {
     enum call_class class_ = s->kind.class_;
+    event_sum_begin_call(ring, s->enter_ns);
     uint64_t from = s->enter_ns > ring->last_exit_ns ? s->enter_ns : ring->last_exit_ns;
     uint64_t whole = s->exit_ns > from ? s->exit_ns - from : 0;
     uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
@@ -538,6 +555,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
         return;
     struct ring_sum *ring = source->ring;
     enum call_class class_ = event_sum_kind_of(sum, event->call).class_;
+    event_sum_begin_call(ring, enter_ns);
     uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
     if (class_ != CALL_POLL && source->end_ns > from && !(event->flags & EVENT_PAUSED)) {
@@ -561,10 +579,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
 
 void event_sum_skip(const struct sum_source *source)
 {
-    struct ring_sum *ring = source->ring;
-    if (ring->accounted_ns > ring->accounted_from_ns)
-        ring->owed_ns[ring->accounted_class] += ring->accounted_ns - ring->accounted_from_ns;
-    ring->accounted_ns = 0;
+    event_sum_take_back(source->ring);
 }
 
 void event_sum_tally(struct event_sum *sum, int rank, const struct sum_source *source,

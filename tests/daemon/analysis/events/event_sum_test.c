@@ -756,6 +756,36 @@ static void calls_of_a_pause_are_in_no_sum(void **state)
     free_fixture(&f);
 }
 
+/* Another thread began and ended the pause: the call counts nowhere, whether a record of it is
+ * there or not. */
+static void time_of_a_call_that_ends_in_a_pause_is_taken_back(void **state)
+{
+    (void)state;
+    for (int is_recorded = 0; is_recorded < 2; is_recorded++) {
+        static struct fixture f;
+        make_fixture(&f, 1);
+        struct sum_source source = source_of(&f, 0, 0, 1000);
+        struct window_rows rows;
+        struct event wait = {.t_enter = 900, .kind = EVENT_CALL, .call = CALL_Wait};
+        event_sum_in_progress(f.sum, 0, &source, &wait);
+        event_sum_clear(f.sum);
+        reset_tables(&f);
+        source.end_ns = source.now_ns = 3000;
+        wait.t_exit = 1500;
+        wait.flags = EVENT_PAUSED;
+        if (is_recorded)
+            event_sum_events(f.sum, 0, &source, &wait, 1);
+        wait = (struct event){.t_enter = 1800, .kind = EVENT_CALL, .call = CALL_Wait};
+        event_sum_in_progress(f.sum, 0, &source, &wait);
+        wait.t_exit = 3500;
+        source.end_ns = source.now_ns = 4000;
+        event_sum_events(f.sum, 0, &source, &wait, 1);
+        assert_int_equal(event_sum_rows(f.sum, &rows), 0);
+        assert_int_equal(rows.ranks[0].wait_ns, 1700 - 100); /* 100 are in the window before */
+        free_fixture(&f);
+    }
+}
+
 /* At the window's end a call had lasted 100; when it ended it went into the tally with its 300. */
 static void time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally(void **state)
 {
@@ -919,6 +949,7 @@ int main(void)
         cmocka_unit_test(a_tally_counts_as_its_records_would),
         cmocka_unit_test(waits_for_collectives_are_a_part_of_the_time_of_their_call),
         cmocka_unit_test(calls_of_a_pause_are_in_no_sum),
+        cmocka_unit_test(time_of_a_call_that_ends_in_a_pause_is_taken_back),
         cmocka_unit_test(time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),
