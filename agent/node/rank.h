@@ -39,6 +39,7 @@ struct rank_matching {
     struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
     struct match_member *member; /**< owned by match; NULL: match had no memory for the rank */
     uint32_t *comms_lost;        /**< owned; by slot: its generation when records were lost */
+    uint64_t losses;             /**< of the member, as far as comms_lost has them */
     int has_lost;                /**< records were lost at some time */
     int is_restored;             /**< the member was one of the worker before this one */
     uint64_t dropped;            /**< segment->dropped, as far as it was reported to the matcher */

@@ -89,14 +89,23 @@ static void rank_match_age_comms(struct rank *rank)
         rank->matching.comms_lost[i] =
             atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
     rank->matching.has_lost = 1;
+    if (rank->matching.member != NULL)
+        rank->matching.losses = match_losses(rank->matching.member);
+}
+
+/* The matcher finds losses, too. */
+static void rank_match_note_losses(struct rank *rank)
+{
+    if (match_losses(rank->matching.member) != rank->matching.losses)
+        rank_match_age_comms(rank);
 }
 
 /* Records of the rank are missing: what is unmatched so far cannot be matched any more. */
 static void rank_match_mark_lost(struct rank *rank)
 {
-    rank_match_age_comms(rank);
     if (rank->matching.member != NULL)
         match_lost(rank->matching.match, rank->matching.member);
+    rank_match_age_comms(rank);
 }
 
 void rank_match_start(struct rank *rank, struct match *match)
@@ -131,12 +140,11 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     if (ring->reader.lost != ring->lost_matched)
         rank_match_mark_lost(rank);
     ring->lost_matched = ring->reader.lost;
+    rank_match_note_losses(rank);
     int left_out = rank_match_name_comms(rank, batch, taken, &comms);
     struct match_source source = rank_match_make_source(&comms, number, clock);
-    uint64_t losses = match_losses(rank->matching.member);
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
-    if (match_losses(rank->matching.member) != losses)
-        rank_match_age_comms(rank);
+    rank_match_note_losses(rank);
     if (left_out && rank->open > 1) /* later ones in other rings may have been taken */
         rank_match_mark_lost(rank);
 }

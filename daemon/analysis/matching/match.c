@@ -197,6 +197,8 @@ void match_lost(struct match *match, struct match_member *member)
     member->losses++;
     member->doubtful = DOUBTFUL_ROUNDS;
     match_drop_wildcards(match, member);
+    for (uint32_t i = member->early_first; i != NONE; i = match_early_at(match, i)->next)
+        match_early_at(match, i)->fresh = 0;
     struct channel_walk walk = match_walk_begin(match, member->rank);
     for (uint32_t i; (i = match_walk_next(match, &walk)) != NONE;) {
         struct channel *channel = match_channel_at(match, i);

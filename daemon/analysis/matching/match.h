@@ -130,7 +130,7 @@ struct match_source {
     const struct tick_clock *clock;
     uint32_t ring; /**< of the member, below 65536; one for each thread */
     /** Id of the communicator in a slot of the member's table; 0: not known. *fresh is set to 1
-     *  when it was made after the last match_lost() of the member. */
+     *  when it was made after the last loss of the member before match_events(). */
     uint64_t (*comm)(void *user, uint32_t slot, int *fresh);
     void *user;
 };

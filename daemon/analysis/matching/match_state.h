@@ -236,6 +236,7 @@ struct taken {
     struct match_member *member;
     struct ring_part *ring; /**< NULL: the record was taken before, see `again` */
     const struct event *event;
+    uint64_t losses; /**< of the member, when the batch began */
     uint32_t slot; /**< of the communicator; that of the record before it is not looked up again */
     int fresh;
     uint64_t comm;

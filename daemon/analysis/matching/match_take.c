@@ -530,6 +530,7 @@ static void match_take_event(struct taken *t, const struct match_source *source,
         t->fresh = 0;
         t->comm = t->slot < COMM_SLOT_OTHER ? source->comm(source->user, t->slot, &t->fresh) : 0;
     }
+    t->fresh &= t->member->losses == t->losses;
     tick_times_convert(times, event->t_enter, event->t_exit);
     t->enter_ns = times->enter_ns;
     t->exit_ns = times->exit_ns;
@@ -557,6 +558,7 @@ void match_events(struct match *match, struct match_member *member,
     struct taken t = {.match = match,
                       .member = member,
                       .ring = ring,
+                      .losses = member->losses,
                       .slot = COMM_SLOT_NONE,
                       .ring_number = (uint16_t)source->ring};
     struct tick_times times = tick_times_begin(source->clock);

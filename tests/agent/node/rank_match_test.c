@@ -29,6 +29,7 @@ struct bed {
     struct event batch[RANK_BATCH];
     uint64_t now_ns;   /* of the next record: begins a second ago */
     uint64_t freed_ns; /* comm_slot.since of the next use of the slot */
+    int32_t peer;      /* of the next records */
     uint64_t transfer_ns[MOST];
     unsigned messages;
 };
@@ -84,6 +85,7 @@ static uint64_t call_on(struct bed *bed, uint32_t ring, uint16_t comm, uint16_t 
                           .t_exit = enter + 10,
                           .t_post = post_ns,
                           .bytes = 8,
+                          .peer = bed->peer,
                           .tag = 5,
                           .request = request,
                           .kind = EVENT_CALL,
@@ -238,6 +240,24 @@ static void messages_of_the_communicator_before_are_left_out(void **state)
     assert_counts(bed, 1, 0);
 }
 
+/* The end of a receive whose post is not there, and that no sender is known of. */
+static void a_loss_that_is_found_between_drains_is_one_of_all_communicators(void **state)
+{
+    struct bed *bed = *state;
+    atomic_store(&bed->fake.segment->dropped, 1);
+    look(bed);
+    use_slot(bed, 100);
+    bed->peer = PEER_ANY;
+    call(bed, 0, CALL_Irecv, EVENT_RECV | EVENT_POST | EVENT_WILDCARD, 1, 0);
+    call(bed, 0, CALL_Wait, EVENT_RECV | EVENT_DONE | EVENT_WILDCARD, 1, 1);
+    bed->peer = 0;
+    look(bed);
+    assert_int_equal(match_losses(bed->rank->matching.member), 2);
+    exchange_in_slot(bed);
+    look(bed);
+    assert_counts(bed, 0, (unsigned)match_counts(bed->match).unmatched);
+}
+
 /* A receive that was posted before the slot was another's. */
 static void a_receive_ends_on_the_communicator_that_it_was_posted_on(void **state)
 {
@@ -269,6 +289,8 @@ int main(void)
             messages_are_matched_though_their_communicator_was_freed_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_of_the_communicator_before_are_left_out, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_loss_that_is_found_between_drains_is_one_of_all_communicators, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_receive_ends_on_the_communicator_that_it_was_posted_on,
                                         set_up, tear_down),
     };

@@ -929,6 +929,27 @@ static void communicators_made_after_the_loss_are_in_step(void **state)
     assert_int_equal(bed->message_count, 1);
 }
 
+/* The first receive of the batch took the first message, but its record names no channel. */
+static void communicators_made_before_a_loss_of_the_same_batch_are_not_in_step(void **state)
+{
+    struct bed *bed = *state;
+    match_lost(bed->match, bed->members[1]);
+    bed->fresh = 1;
+    struct event received[] = {event_of(CALL_Recv, RECEIVED, PEER_ANY, 5, 90, 200),
+                               event_of(CALL_Recv, RECEIVED, 0, 5, 350, 400)};
+    received[0].comm = received[1].comm = 9;
+    struct match_source source = {&bed->clock, 0, bed_comm, bed};
+    match_events(bed->match, bed->members[1], &source, received, 2);
+    for (uint64_t enter = 100; enter < 400; enter += 200) {
+        struct event sent = event_of(CALL_Send, SENT, 1, 5, enter, enter + 10);
+        sent.comm = 9;
+        give(bed, 0, sent);
+    }
+    match_settle(bed->match, 2 * MS);
+    match_settle(bed->match, 3 * MS);
+    assert_int_equal(bed->message_count, 0);
+}
+
 static void open_receives_are_reported_oldest_first(void **state)
 {
     struct bed *bed = *state;
@@ -1027,6 +1048,8 @@ int main(void)
         cmocka_unit_test(low_keys_are_a_fair_sample),
         cmocka_unit_test_setup_teardown(communicators_made_after_the_loss_are_in_step, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            communicators_made_before_a_loss_of_the_same_batch_are_not_in_step, set_up, tear_down),
         cmocka_unit_test_setup_teardown(open_receives_are_reported_oldest_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_rank_that_is_gone_has_sent_still_arrives, set_up,
                                         tear_down),
