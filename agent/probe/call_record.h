@@ -300,7 +300,14 @@ COLD struct request *request_find_displaced(uint64_t handle);
 /** @return EVENT_FAILED, and EVENT_REFUSED if a call that posts messages returned this result
  *  because of an argument, which is examined before anything is transferred */
 COLD uint32_t request_failure_flags(int result);
-COLD struct request *request_add_displaced(uint64_t handle);
+COLD struct request *request_add_displaced(struct thread *t, uint64_t handle);
+
+/** The completion of this request was not observed and never will be, as where a function of the
+ *  program completed it inside another call. @return whether it received, and is counted */
+COLD int request_count_unseen(struct thread *t, const struct request *request);
+
+/** The same of one that does not exist any more. */
+COLD int request_end_unseen(struct thread *t, const struct request *request);
 
 /** Find the request or message with this handle. @return NULL if it is not in the table */
 HOT struct request *request_find(uint64_t handle)
@@ -318,11 +325,11 @@ HOT const struct request *request_add(const struct scope *s, uint64_t handle, ui
 {
     struct request *request = request_home_slot(handle);
     uint32_t number;
-    if (likely((request->handle == 0 || request->handle == handle) && !probe.multiple)) {
+    if (likely(request->handle == 0 && !probe.multiple)) {
         number = ++probe.next_request;
     } else {
         number = __atomic_add_fetch(&probe.next_request, 1, __ATOMIC_RELAXED);
-        request = request_add_displaced(handle);
+        request = request_add_displaced(s->t, handle);
         if (!request) {
             request_count_untracked(s->t, 1);
             return NULL;

@@ -103,14 +103,33 @@ struct request *request_find_displaced(uint64_t handle)
     return found;
 }
 
+int request_count_unseen(struct thread *t, const struct request *request)
+{
+    const int is_receive = (request->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV &&
+                           ring_peer(request->ends) != PEER_NULL;
+    request_count_untracked(t, (uint64_t)is_receive);
+    return is_receive;
+}
+
+int request_end_unseen(struct thread *t, const struct request *request)
+{
+    if (!(request->flags & (EVENT_SEND | EVENT_RECV)))
+        collective_remove(request->number);
+    if (request->flags & EVENT_PERSISTENT)
+        comm_remove_request(request->comm);
+    return request_count_unseen(t, request);
+}
+
 /* Claim a slot for a new request. Without threads, an entry with the same handle belongs to a
  * request whose completion was not seen: it is replaced. */
-struct request *request_add_displaced(uint64_t handle)
+struct request *request_add_displaced(struct thread *t, uint64_t handle)
 {
     struct request *first = request_home_slot(handle);
     struct request *stale = probe.multiple ? NULL : request_find_displaced(handle);
-    if (stale)
+    if (stale) {
+        request_end_unseen(t, stale);
         return stale;
+    }
     for (uint32_t i = 0; i < REQUEST_WINDOW; i++) {
         struct request *slot = request_window_slot(first, i);
         if (request_claim(slot))
@@ -121,7 +140,7 @@ struct request *request_add_displaced(uint64_t handle)
 
 struct request *request_move(struct thread *t, struct request *request, uint64_t handle)
 {
-    struct request *to = request_add_displaced(handle);
+    struct request *to = request_add_displaced(t, handle);
     if (to) {
         to->t_post = request->t_post;
         to->bytes = request->bytes;

@@ -668,6 +668,8 @@ HOT void shape_start_enter(const struct scope *s, const struct request *r)
 
 HOT void request_mark_started(const struct scope *s, struct request *r)
 {
+    if (unlikely(!(r->flags & REQUEST_IDLE)))
+        request_count_unseen(s->t, r);
     r->t_post = s->t_enter;
     r->flags = (uint16_t)(r->flags & ~(REQUEST_IDLE | REQUEST_CANCELLED));
 }
@@ -755,15 +757,8 @@ HOT void shape_request_free_leave(const struct scope *s, int result, struct requ
 {
     uint32_t flags = 0;
     if (r && result == MPI_SUCCESS) {
-        if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV &&
-            ring_peer(r->ends) != PEER_NULL) {
-            request_count_untracked(s->t, 1); /* its completion cannot be observed any more */
+        if (request_end_unseen(s->t, r))
             flags = EVENT_UNTRACKED;
-        }
-        if (request_is_collective(r))
-            collective_remove(r->number);
-        if (r->flags & EVENT_PERSISTENT)
-            comm_remove_request(r->comm);
         request_remove(r);
     }
     scope_exit(s);

@@ -532,6 +532,54 @@ static void freed_receives_are_counted(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int wait_for_value(MPI_Datatype type, int key, void *value, void *unused)
+{
+    (void)type, (void)key, (void)unused;
+    return MPI_Wait(value, MPI_STATUS_IGNORE);
+}
+
+/* The call that frees the datatype has no record of what the callback completes. */
+static void wait_in_a_callback(int key, MPI_Request *request)
+{
+    MPI_Datatype owner;
+    MPI_Type_dup(MPI_INT, &owner);
+    MPI_Type_set_attr(owner, key, request);
+    MPI_Send(big_out, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+    MPI_Type_free(&owner);
+}
+
+static void receives_that_a_callback_completes_are_counted_when_their_request_is_used_again(void)
+{
+    enum { MOST = 4096 };
+    static MPI_Request next[MOST];
+    MPI_Request request;
+    int key, made = 0;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, wait_for_value, &key, NULL);
+    const uint64_t before = untracked();
+    MPI_Irecv(big_in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
+    const MPI_Request first = request;
+    wait_in_a_callback(key, &request);
+    EXPECT(request == MPI_REQUEST_NULL, "the callback has not completed it");
+    do
+        MPI_Irecv(big_in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &next[made++]);
+    while (next[made - 1] != first && made < MOST);
+    EXPECT(untracked() == before + 1, "after %d more: %llu", made,
+           (unsigned long long)(untracked() - before));
+    for (int i = 0; i < made; i++) {
+        MPI_Send(big_out, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+        MPI_Wait(&next[i], MPI_STATUS_IGNORE);
+    }
+    MPI_Recv_init(big_in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
+    for (int i = 0; i < 2; i++) {
+        MPI_Start(&request);
+        wait_in_a_callback(key, &request);
+    }
+    EXPECT(untracked() == before + 2, "started again");
+    MPI_Request_free(&request);
+    EXPECT(untracked() == before + 3, "freed");
+    MPI_Type_free_keyval(&key);
+}
+
 static void regions_stand_on_events_and_messages_of_a_pause_are_marked(void)
 {
     char built[32];
@@ -683,6 +731,7 @@ int main(int argc, char **argv)
     a_cancelled_receive_moved_nothing();
     matched_probes_hand_the_message_on();
     freed_receives_are_counted();
+    receives_that_a_callback_completes_are_counted_when_their_request_is_used_again();
     regions_stand_on_events_and_messages_of_a_pause_are_marked();
     failed_calls_move_nothing();
     outputs_of_failed_calls_are_not_read();
