@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG_TOPIC "agent"
@@ -271,7 +272,8 @@ static void agent_on_capture(void *user, const struct wire_capture_ask *ask)
         uplink_send_pending(agent->uplink);
 }
 
-/* Without its descriptor the agent would keep launchers from seeing the end of a rank's output. */
+/* Not into files, where ranks write at positions of their own. Held open, a pipe would keep
+ * launchers from seeing the end of a rank's output. */
 static void agent_write_to_rank(void *user, const struct registration *registration)
 {
     struct denial *denial = user;
@@ -282,7 +284,9 @@ static void agent_write_to_rank(void *user, const struct registration *registrat
                  : -1;
     if (fd < 0)
         return;
-    denial->reported = write(fd, denial->text, strlen(denial->text)) > 0;
+    struct stat status;
+    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+        denial->reported = write(fd, denial->text, strlen(denial->text)) > 0;
     close(fd);
 }
 
