@@ -410,14 +410,18 @@ int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *
     return code == JSStreamWrongLastSequenceErr ? -ESTALE : -EAGAIN;
 }
 
+/* Without a connection the call has waited in vain: what counts is why there is none. */
 void fleet_nats_describe(const struct fleet_nats *nats, char *why, size_t capacity)
 {
     natsStatus s = NATS_OK;
     char reason[NATS_REASON_BYTES];
     const char *detail = nats_GetLastError(&s);
     const char *hint = s == NATS_NO_RESPONDERS ? ": it was deleted, or has no leader" : "";
-    snprintf(why, capacity, "%.200s: stream %s: %s%s", nats->options.servers, nats->stream,
-             nats_describe(s, detail, reason), hint);
+    const int lost = natsConnection_Status(nats->connection) != NATS_CONN_STATUS_CONNECTED;
+    if (lost)
+        s = natsConnection_GetLastError(nats->connection, &detail);
+    snprintf(why, capacity, "%.200s: stream %s: %s%s%s", nats->options.servers, nats->stream,
+             lost ? "no connection: " : "", nats_describe(s, detail, reason), hint);
 }
 
 void fleet_nats_send_all(struct fleet_nats *nats, const void *bytes, size_t length)

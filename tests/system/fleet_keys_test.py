@@ -85,6 +85,30 @@ class Keys(unittest.TestCase):
             self.assertNotIn('ermissions', running.err(), name)
         self.finish(fleet)
 
+    def test_a_daemon_that_cannot_connect_again_says_what_is_wrong_with_the_certificate(self):
+        fleet = self.make_documented_server()
+        fleet.start_daemon('a', '--fleet-keys', self.folder('PHYSICS'))
+        fleet.start_job('one', '1')
+        lab.wait_for(lambda: (fleet.state('one') or {}).get('start_ns'), 'a window')
+        os.rename(os.path.join(self.keys, 'server.pem'), os.path.join(self.keys, 'first.pem'))
+        os.rename(os.path.join(self.keys, 'server-key.pem'), os.path.join(self.keys, 'first-key.pem'))
+        nats_keys.make_certificate(self.keys, 'server')
+        self.restart_server(fleet)
+        lab.wait_for(lambda: re.search('do not store, trying again: .*: no connection: SSL Error: .*certificate', fleet.daemons['a'].err()),
+                     'the reason')
+        os.rename(os.path.join(self.keys, 'first.pem'), os.path.join(self.keys, 'server.pem'))
+        os.rename(os.path.join(self.keys, 'first-key.pem'), os.path.join(self.keys, 'server-key.pem'))
+        self.restart_server(fleet)
+        lab.wait_for(lambda: 'the servers store again' in fleet.daemons['a'].err(), 'the end of it')
+        self.assertEqual(0, fleet.end_job('one').status)
+        self.check_job(fleet, 'one')
+        self.finish(fleet)
+
+    def restart_server(self, fleet):
+        fleet.servers[0].kill()
+        fleet.servers[0].process.wait()
+        fleet.start_server(0)
+
     def test_keys_that_are_wrong_or_missing_are_named_with_their_server_and_the_job_runs_on(self):
         fleet = self.make_documented_server()
         right, server = self.folder('PHYSICS'), fleet.url
