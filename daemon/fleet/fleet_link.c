@@ -313,15 +313,15 @@ int link_publish_until_stored(struct fleet_link *link, const struct link_publica
 static void link_post_too_long(struct fleet_link *link, const struct link_publication *message)
 {
     struct fleet_event event = {.type = FLEET_TOO_LONG, .length = message->length};
-    log_warn("job %s: a message is dropped: it has %zu bytes, and the stream accepts %zu now, see "
-             "its max_msg_size",
+    log_warn("job %s: a message is dropped: it has %zu bytes, and the servers accept %zu now, see "
+             "max_payload and max_msg_size",
              message->job, message->length, fleet_link_maximum(link));
     snprintf(event.job, sizeof(event.job), "%s", message->job);
     if (message->subject == FLEET_IN)
         link_post(link, &event, message->bytes);
 }
 
-/* What the stream accepts may have been lowered since the envelope was filled: each of its messages
+/* What the servers accept may have been lowered since the envelope was filled: each of its messages
  * is published by itself, after a head in place of the message before it. @return 0 or -EAGAIN */
 static int link_publish_entries(struct fleet_link *link, const struct link_publication *publication,
                                 uint64_t *seq)

@@ -24,8 +24,8 @@ enum fleet_event_type {
     FLEET_MESSAGE,  /**< an envelope of a job that this daemon holds */
     FLEET_REGAINED, /**< the lease had expired, and nobody has gone on with the job since; seq: as
                          of FLEET_ACQUIRED */
-    FLEET_TOO_LONG, /**< an envelope with the one message of an agent that the stream does not
-                       accept any more; FLEET_STORED with its token follows */
+    FLEET_TOO_LONG, /**< an envelope with the one message of an agent that the servers do not accept
+                         any more; FLEET_STORED with its token follows */
     FLEET_LOST,     /**< this daemon holds the job no longer */
     FLEET_CONTROL,  /**< an envelope to agents */
     FLEET_REFUSED,  /**< the servers refuse this daemon for good */

@@ -405,7 +405,8 @@ int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *
     jsPubAck_Destroy(ack);
     if (s == NATS_OK)
         return 0;
-    if (code == JSStreamMessageExceedsMaximumErr && fleet_nats_stream_made_ns(nats) != 0)
+    if (s == NATS_MAX_PAYLOAD ||
+        (code == JSStreamMessageExceedsMaximumErr && fleet_nats_stream_made_ns(nats) != 0))
         return -HOLTER_ERANGE;
     return code == JSStreamWrongLastSequenceErr ? -ESTALE : -EAGAIN;
 }

@@ -74,7 +74,7 @@ struct fleet_publication {
 
 /** Publish, and wait until it is stored. @param seq  its number in the stream
  *  @return 0, -ESTALE: another message is the subject's last one, -HOLTER_ERANGE: it is longer than
- *  the stream accepts now, see fleet_nats_maximum(), or -EAGAIN: try again */
+ *  fleet_nats_maximum() is now, or -EAGAIN: try again */
 int fleet_nats_publish(struct fleet_nats *nats, const struct fleet_publication *publication,
                        uint64_t *seq);
 

@@ -122,7 +122,7 @@ void gateway_finish(struct gateway *gateway);
 void gateway_flush(struct fleet *fleet, int now);
 /** Envelopes up to a token are stored. */
 void gateway_on_stored(struct fleet *fleet, uint64_t token);
-/** The stream does not accept the message in this envelope. */
+/** The servers do not accept the message in this envelope. */
 void gateway_on_too_long(struct fleet *fleet, const struct fleet_event *event);
 /** Messages for agents that are connected to this daemon. */
 void gateway_on_control(struct fleet *fleet, const uint8_t *bytes, size_t length);

@@ -516,7 +516,8 @@ static void a_lease_that_is_acquired_by_its_holder_begins_again(void **state)
     bed_finish(&bed);
 }
 
-#define LOWERED_BYTES 2000 /* of a message, also for the servers' own */
+#define LOWERED_BYTES 2000    /* of a message, also for the servers' own */
+#define LONG_BYTES (2u << 20) /* more than the max_payload of the server */
 
 static unsigned stored_batches, too_long, left;
 
@@ -531,12 +532,12 @@ static void lower_stream_maximum(void)
 }
 
 /* The messages of agents 1 to count, all but the second one short. */
-static void publish_envelope(const char *job, uint64_t count, uint64_t token)
+static void publish_envelope(const char *job, uint64_t count, size_t length, uint64_t token)
 {
-    static const uint8_t bytes[2 * LOWERED_BYTES];
+    static const uint8_t bytes[LONG_BYTES];
     struct fleet_envelope envelope = {0};
     for (uint64_t agent = 1; agent <= count; agent++) {
-        const struct fleet_entry entry = {agent, 1, bytes, agent == 2 ? sizeof(bytes) : 100};
+        const struct fleet_entry entry = {agent, 1, bytes, agent == 2 ? length : 100};
         assert_int_equal(fleet_envelope_add(&envelope, &entry), 0);
     }
     assert_int_equal(
@@ -572,23 +573,37 @@ static int on_message_left(void *user, uint64_t seq, const void *bytes, size_t l
     return 0;
 }
 
-static void a_message_that_the_stream_accepts_no_more_is_dropped_and_holds_up_nothing(void **state)
+static void check_long_message(int is_lowered)
 {
     struct bed bed;
     uint64_t last = 0;
-    (void)state;
+    stored_batches = too_long = left = 0;
     bed_init(&bed, on_event_of_a_lowered_maximum);
-    lower_stream_maximum();
-    publish_envelope(JOB, 3, 1);
-    publish_envelope(OTHER_JOB, 1, 2);
+    if (is_lowered)
+        lower_stream_maximum();
+    publish_envelope(JOB, 3, is_lowered ? 2 * LOWERED_BYTES : LONG_BYTES, 1);
+    publish_envelope(OTHER_JOB, 1, 0, 2);
     uv_run(&bed.loop, UV_RUN_DEFAULT);
     assert_int_equal(too_long, 1);
-    assert_true(fleet_link_maximum(tested) < LOWERED_BYTES);
+    assert_int_equal(fleet_link_maximum(tested) < LOWERED_BYTES, is_lowered);
     assert_int_equal(fleet_nats_last(tested->nats, FLEET_IN, JOB, &last), 0);
     assert_int_equal(fleet_nats_read(tested->nats, FLEET_IN, JOB, 1, last, on_message_left, NULL),
                      0);
     assert_int_equal(left, 2);
     bed_finish(&bed);
+}
+
+static void a_message_that_the_stream_accepts_no_more_is_dropped_and_holds_up_nothing(void **state)
+{
+    (void)state;
+    check_long_message(1);
+}
+
+/* As after they were started again with another max_payload. */
+static void a_message_that_the_servers_accept_no_more_is_dropped_and_holds_up_nothing(void **state)
+{
+    (void)state;
+    check_long_message(0);
 }
 
 /* A daemon that ends without servers would wait for each of its jobs. The last test: a second
@@ -631,6 +646,7 @@ int main(void)
         cmocka_unit_test(a_lease_whose_renewal_is_answered_after_it_has_expired_is_acquired_again),
         cmocka_unit_test(a_lease_that_is_acquired_by_its_holder_begins_again),
         cmocka_unit_test(a_message_that_the_stream_accepts_no_more_is_dropped_and_holds_up_nothing),
+        cmocka_unit_test(a_message_that_the_servers_accept_no_more_is_dropped_and_holds_up_nothing),
         cmocka_unit_test(without_servers_no_answer_to_the_end_of_a_reading_or_lease_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
