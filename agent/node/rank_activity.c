@@ -143,7 +143,7 @@ int rank_describe_death(const struct rank *rank, const struct drain_clocks *cloc
             continue;
         row.call = event.call;
         row.in_call = 1;
-        row.peer = event.peer;
+        row.peer = event_sum_peer_of(&event);
         row.comm = rank_activity_comm_id(rank, &event);
         row.at_ns = daemon_clock_best(clock, enter_ns);
         break;

@@ -529,10 +529,16 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
     if (last_call != NULL) {
         summed = event_sum_make_summed(sum, source->tables, last_call);
         source->ring->last_call = last_call->call;
-        source->ring->last_peer = last_call->peer;
+        source->ring->last_peer = event_sum_peer_of(last_call);
         source->ring->last_comm = sum->comms[summed.comm].row.id;
     }
     return taken;
+}
+
+int32_t event_sum_peer_of(const struct event *event)
+{
+    return event_started(event) != 0 && call_class_of(event->call) != CALL_COLLECTIVE ? PEER_NONE
+                                                                                      : event->peer;
 }
 
 /* Is a call in progress rather that of its rank than another one that a thread of it is in? A
@@ -571,9 +577,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
         row->in_call = event->call;
         row->in_call_ns = source->end_ns - begin;
         row->in_call_comm = sum->comms[comm].row.id;
-        /* The root of a collective is nobody that a wait for its request waits for. */
-        row->in_call_peer =
-            event_started(event) != 0 && class_ != CALL_COLLECTIVE ? PEER_NONE : event->peer;
+        row->in_call_peer = event_sum_peer_of(event);
     }
 }
 

@@ -108,6 +108,10 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
 size_t event_sum_count_ended(const struct sum_source *source, const struct event *events,
                              size_t count);
 
+/** The peer of a call; PEER_NONE where it is the root of a collective that the call only waits for,
+ *  as nobody waits for that. */
+int32_t event_sum_peer_of(const struct event *event);
+
 /** At the end of the window: note a call that goes beyond it, and count its time so far unless it
  *  is of a pause.
  *  @param event  the call in progress, or the first record that event_sum_events() did not take */

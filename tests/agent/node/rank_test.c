@@ -425,6 +425,36 @@ static void a_death_never_names_a_communicator_that_was_made_later(void **state)
     detach(bed);
 }
 
+/* As in hangs: the root of a collective is nobody that a wait for its request waits for. */
+static void a_death_in_a_wait_for_a_collective_names_no_peer(void **state)
+{
+    struct bed *bed = *state;
+    struct daemon_clock clock;
+    struct wire_death_row death;
+    daemon_clock_init(&clock, 0, 5000);
+    attach(bed);
+    struct event wait = {.t_enter = 100,
+                         .t_exit = 150,
+                         .kind = EVENT_CALL,
+                         .call = CALL_Wait,
+                         .peer = 1,
+                         .tag = TAG_CALL - CALL_Ibcast,
+                         .request = 1,
+                         .flags = EVENT_DONE};
+    fake_rank_write(&bed->fake, &wait);
+    struct drain_clocks clocks = until(bed, 1000);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.peer, PEER_NONE);
+    wait.t_enter = 200;
+    wait.flags = 0;
+    fake_rank_enter(&bed->fake, &wait);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.in_call, 1);
+    assert_int_equal(death.peer, PEER_NONE);
+    detach(bed);
+}
+
 static void rank_that_calls_exit_ends_with_that_call(void **state)
 {
     struct bed *bed = *state;
@@ -635,6 +665,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_death_never_names_a_communicator_that_was_made_later,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_death_in_a_wait_for_a_collective_names_no_peer, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(rank_that_calls_exit_ends_with_that_call, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
