@@ -411,11 +411,12 @@ static uint64_t event_sum_add_call_time(struct rank_sum *rank, struct ring_sum *
 }
 
 /* Bytes count once: those of a send where it is posted, of a receive where it completes, of what is
- * persistent at each start and not where it is made. Nothing moves to or from MPI_PROC_NULL. */
+ * persistent at each start and not where it is made. Nothing moves to or from MPI_PROC_NULL, nor in
+ * calls that fail. */
 static inline void event_sum_add_call_bytes(struct call_sum *call, enum call_class class_,
                                             const struct event *event)
 {
-    if (event->peer == PEER_NULL)
+    if (event->peer == PEER_NULL || event->flags & EVENT_FAILED)
         return;
     if (event->flags & EVENT_RECV) {
         if (event->flags & EVENT_DONE && !(event->flags & EVENT_CANCELLED))

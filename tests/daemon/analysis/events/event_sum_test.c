@@ -882,8 +882,8 @@ static void pairs_beyond_the_limit_keep_exact_totals(void **state)
     event_sum_destroy(sum);
 }
 
-/* MPI_PROC_NULL: the calls are counted, with nothing given and nothing got. */
-static void calls_that_name_nobody_move_no_bytes(void **state)
+/* The calls are counted, with nothing given and nothing got. */
+static void calls_that_fail_or_name_nobody_move_no_bytes(void **state)
 {
     (void)state;
     static struct fixture f;
@@ -893,11 +893,13 @@ static void calls_that_name_nobody_move_no_bytes(void **state)
         {.call = CALL_Imrecv, .flags = EVENT_RECV | EVENT_POST | EVENT_DONE},
         {.call = CALL_Start, .flags = EVENT_SEND | EVENT_POST | EVENT_PERSISTENT},
         {.call = CALL_Get_accumulate, .bytes_in = 9},
+        {.call = CALL_Recv, .flags = EVENT_FAILED},
+        {.call = CALL_Allreduce, .flags = EVENT_FAILED, .bytes_in = 9},
     };
     const size_t count = sizeof events / sizeof events[0];
     for (size_t i = 0; i < count; i++) {
         events[i].kind = EVENT_CALL;
-        events[i].peer = PEER_NULL;
+        events[i].peer = events[i].flags & EVENT_FAILED ? 1 : PEER_NULL;
         events[i].bytes = 7;
         events[i].t_exit = events[i].t_enter = 10 + i;
     }
@@ -953,7 +955,7 @@ int main(void)
         cmocka_unit_test(time_of_a_call_in_progress_counts_once_when_the_call_is_in_the_tally),
         cmocka_unit_test(nonsense_is_counted_as_lost),
         cmocka_unit_test(pairs_beyond_the_limit_keep_exact_totals),
-        cmocka_unit_test(calls_that_name_nobody_move_no_bytes),
+        cmocka_unit_test(calls_that_fail_or_name_nobody_move_no_bytes),
         cmocka_unit_test(removed_rank_leaves_the_others_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
