@@ -43,11 +43,11 @@ HOT void record_prefetch_next(const struct event *slot)
 HOT struct thread *scope_open(struct scope *s, uint16_t call)
 {
     struct thread *t = &thread_self;
-    if (unlikely(t->gate != 0)) {
-        if (t->gate != GATE_NEW || (t = thread_start()) == NULL)
-            return NULL;
-    }
+    const void *frame = __builtin_dwarf_cfa();
+    if (unlikely(t->gate != 0) && (t = thread_enter(frame)) == NULL)
+        return NULL;
     t->gate = GATE_INSIDE;
+    t->frame = frame;
     s->t = t;
     s->call = call;
     s->slot = ring_slot(&t->ring);

@@ -160,6 +160,7 @@ enum poll_family {
 struct thread {
     uint32_t gate;       /**< 0: record the next call */
     uint32_t type_epoch; /**< value of probe.type_epoch for which types is valid */
+    const void *frame; /**< of the wrapper that recorded last: those of nested calls are below it */
     struct ring_writer ring;
     struct {
         struct tally_row *row; /**< of the newest call that found nothing */
@@ -198,6 +199,10 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 /** Assign a ring to the calling thread; makes the segment first if the process has none.
  *  @return the thread, or NULL if its calls are not recorded */
 COLD struct thread *thread_start(void);
+
+/** The same of a thread that records no call now, or is in one that it may have left.
+ *  @param frame  of the wrapper */
+COLD struct thread *thread_enter(const void *frame);
 
 /** Query rank, size and thread level, and enter the predefined communicators. MPI is initialised.
  */

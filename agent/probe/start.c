@@ -466,6 +466,7 @@ struct thread *thread_start(void)
     struct thread *t = &thread_self;
     int error = errno, ready = 0;
     t->gate = GATE_INSIDE; /* calls of MPI made below are not recorded */
+    t->frame = (const void *)UINTPTR_MAX;
     int watched = __atomic_load_n(&start.watching, __ATOMIC_ACQUIRE);
     if (!watched) {
         pthread_mutex_lock(&start.lock);
@@ -492,6 +493,32 @@ struct thread *thread_start(void)
     /* A thread without a ring tries again at its next call: another thread may have ended. */
     t->gate = ready ? 0 : probe.segment && !start.passive ? GATE_NEW : GATE_CLOSED;
     return ready ? t : NULL;
+}
+
+/* The call in progress was left by longjmp(3) or an exception of C++, as a handler of errors does.
+ * When that was is not known. */
+static void thread_end_left_call(struct thread *t)
+{
+    struct event *slot = ring_slot(&t->ring);
+    if (record_read_word(slot, RING_WORD_SEQ) != t->ring.head)
+        return;
+    ring_put(slot, RING_WORD_T_EXIT, record_read_word(slot, RING_WORD_T_ENTER));
+    ring_fence();
+    ring_put(
+        slot, RING_WORD_WHAT,
+        ring_what((uint16_t)record_read_word(slot, RING_WORD_WHAT), EVENT_FAILED, EVENT_CALL, 0));
+    record_publish(t, slot);
+}
+
+struct thread *thread_enter(const void *frame)
+{
+    struct thread *t = &thread_self;
+    if (t->gate == GATE_NEW)
+        return thread_start();
+    if (t->gate != GATE_INSIDE || (uintptr_t)frame < (uintptr_t)t->frame)
+        return NULL;
+    thread_end_left_call(t);
+    return t;
 }
 
 /* ---- life of MPI --------------------------------------------------------- */

@@ -693,14 +693,19 @@ static void jump(MPI_Comm *comm, int *error, ...)
     longjmp(after_failure, 1);
 }
 
-/* As an exception of C++ does. Of the calls after it only the end is seen. */
-static void a_call_that_a_handler_has_left(void)
+/* As an exception of C++ does. */
+static void calls_after_one_that_a_handler_has_left_are_recorded(void)
 {
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(jump, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    skip_events();
     if (setjmp(after_failure) == 0)
         MPI_Send(big_out, 1, MPI_CHAR, witness_size + 5, 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_SELF);
+    const struct event left = EXPECT_CALL(Send, EVENT_FAILED);
+    EXPECT(left.t_exit == left.t_enter, "how long it lasted is not known");
+    EXPECT_CALL(Barrier, 0);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
 }
@@ -736,6 +741,6 @@ int main(int argc, char **argv)
     failed_calls_move_nothing();
     outputs_of_failed_calls_are_not_read();
     pointers_that_are_missing_are_for_the_library_to_refuse();
-    a_call_that_a_handler_has_left();
+    calls_after_one_that_a_handler_has_left_are_recorded();
     return witness_close();
 }
