@@ -119,12 +119,6 @@ struct job_node *job_nodes_expect_agent(const struct job_nodes *nodes, uint64_t 
     return node == NULL || node->instance != instance || node->final || node->left ? NULL : node;
 }
 
-static void job_node_add_lost(struct job_node *node, uint64_t windows)
-{
-    node->lost += windows;
-    node->row.windows_dropped += windows;
-}
-
 uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uint64_t missing)
 {
     struct job_node *node = job_nodes_expect_agent(nodes, instance);
@@ -137,7 +131,7 @@ uint64_t job_nodes_release_agent(struct job_nodes *nodes, uint64_t instance, uin
     if (!node->lost_contact)
         job_nodes_mark_lost(nodes, node);
     node->left = 1;
-    job_node_add_lost(node, missing);
+    node->row.windows_dropped += missing;
     return missing;
 }
 
@@ -146,8 +140,11 @@ void job_nodes_add_lost(struct job_nodes *nodes, uint64_t windows)
     const uint32_t count = nodes->count;
     if (count == 0)
         nodes->lost += windows;
-    for (uint32_t i = 0; i < count; i++)
-        job_node_add_lost(nodes->list[i], windows / count + (i < windows % count));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t share = windows / count + (i < windows % count);
+        nodes->list[i]->lost += share;
+        nodes->list[i]->row.windows_dropped += share;
+    }
 }
 
 int job_nodes_all_final(const struct job_nodes *nodes)

@@ -20,8 +20,8 @@ struct job_node {
     int lost_contact;
     int left; /**< its agent has left, and its last messages never came */
     uint64_t matched, unmatched, rejected; /**< by all its agents, see the row */
-    uint64_t lost; /**< windows that its agents have sent and that never came; the row counts them
-                        as dropped */
+    uint64_t lost; /**< windows of its agents that came to another daemon, and are not stored any
+                        more; the row counts them as dropped */
     struct wire_node_row row; /**< newest report of the agent on itself; its host points here */
 };
 
