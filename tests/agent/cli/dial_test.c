@@ -57,7 +57,7 @@ static void no_daemon_is_looked_for_where_a_recording_is_read(void **state)
     assert_string_equal(word, "a.hrec");
     live = 1;
     optind = 0;
-    assert_int_equal(dial_parse(&dial, &line, 2, words), 1);
+    assert_in_range(dial_parse(&dial, &line, 2, words), 1, 2); /* 2: of a build without fleets */
     unsetenv("HOLTER_DAEMON");
 }
 
