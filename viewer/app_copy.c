@@ -1,5 +1,4 @@
 /* Copies rows to the clipboard: of a list page by page, as the scene shows them. */
-#include "viewer/app.h"
 #include "viewer/app_state.h"
 
 #include "viewer/draw/window.h"

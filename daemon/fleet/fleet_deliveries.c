@@ -6,7 +6,6 @@
 #include "daemon/fleet/fleet_state.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/job/job_accept.h"
 #include "proto/log.h"
 
 #include <inttypes.h>

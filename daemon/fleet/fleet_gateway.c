@@ -4,7 +4,6 @@
 #include "daemon/analysis/tables/array.h"
 #include "daemon/job/job_accept.h"
 #include "holter/error.h"
-#include "proto/log.h"
 
 #include <errno.h>
 #include <stdio.h>

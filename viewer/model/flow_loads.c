@@ -1,6 +1,5 @@
 /* Loads of links and vertices from the messages between vertices and their routes. */
 #include "viewer/model/flows_work.h"
-#include "viewer/model/range.h"
 
 #include <math.h>
 

@@ -1,7 +1,6 @@
 /* Tiers of networks that are no tori: the names that all views and the sentence about loads use. */
 #include "daemon/analysis/network/topology.h"
 
-#include <stdio.h>
 #include <string.h>
 
 int topology_has_tiers(const struct topology *topology)

@@ -2,7 +2,6 @@
 #include "daemon/analysis/regions/regions.h"
 
 #include "daemon/analysis/tables/arena.h"
-#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/disjoint_sets.h"
 #include "holter/bisect.h"
 #include "holter/error.h"

@@ -1,7 +1,6 @@
 /* Who came late to collectives. */
 #include "daemon/analysis/waits/rank_lateness.h"
 
-#include "daemon/analysis/tables/array.h"
 #include "holter/call.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* Finds the files of a DUMPI trace, and scans each of them once: see dumpi_set.h. */
 #include "daemon/import/dumpi/dumpi_set.h"
 #include "daemon/analysis/tables/array.h"
-#include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
 #include "holter/error.h"

@@ -4,7 +4,6 @@
 #include "holter/plain_text.h"
 #include "viewer/layout/format.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "viewer/views/dependencies/dependency_picture.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 

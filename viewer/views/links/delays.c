@@ -3,7 +3,6 @@
 #include "daemon/analysis/tables/array.h"
 #include "viewer/layout/format.h"
 #include "viewer/layout/mix.h"
-#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
 

@@ -4,7 +4,6 @@
 #include "daemon/analysis/tables/array.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/common/pieces.h"
 
 #include <errno.h>
 #include <math.h>

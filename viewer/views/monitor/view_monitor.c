@@ -4,7 +4,6 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/places/absence.h"
-#include "viewer/views/common/pieces.h"
 #include "viewer/views/monitor/cost.h"
 
 #include "holter/plain_text.h"

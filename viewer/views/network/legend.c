@@ -1,7 +1,6 @@
 /* Choices and legend of view "network". */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
-#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* Nodes, switches and groups of view "network": circles, squares, names, hits. */
 #include "holter/order.h"
-#include "viewer/views/common/network_pieces.h"
-#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* Controls of view "torus": axes, legend, choices, menu of restrictions. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
-#include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>

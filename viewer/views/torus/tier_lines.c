@@ -5,7 +5,6 @@
 #include "daemon/analysis/tables/array.h"
 #include "holter/order.h"
 #include "viewer/views/common/network_pieces.h"
-#include "viewer/views/common/pieces.h"
 
 #include <errno.h>
 #include <math.h>
