@@ -61,8 +61,9 @@ static int dragonfly_make(struct topology *topology, const struct refusal *why)
                            (unsigned long long)shape.routers * shape.global, shape.groups - 1);
     topology->vertices = (uint32_t)(count + routers);
     topology->links = (uint32_t)links;
+    const uint32_t up_and_down = count > 1 ? 2 : 1; /* a single node: to its router only */
     topology->diameter =
-        2 + (shape.routers > 1) * (shape.groups > 1 ? 2u : 1u) + (shape.groups > 1);
+        up_and_down + (shape.routers > 1) * (shape.groups > 1 ? 2u : 1u) + (shape.groups > 1);
     return 0;
 }
 

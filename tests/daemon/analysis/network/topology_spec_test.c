@@ -77,6 +77,7 @@ static void short_forms_are_taken(void **state)
         {"dragonfly:2,12,3,16,4", TOPOLOGY_CARTESIAN, 4608, 4608, 5},
         {"dragonfly:groups=9,routers=4,nodes=2,global=2", TOPOLOGY_DRAGONFLY, 72, 108, 5},
         {"dragonfly:global=0,groups=1,nodes=2,routers=1", TOPOLOGY_DRAGONFLY, 2, 3, 2},
+        {"dragonfly:global=0,groups=1,nodes=1,routers=1", TOPOLOGY_DRAGONFLY, 1, 2, 1},
         {"fattree:4,4,4/1,2,2", TOPOLOGY_FAT_TREE, 64, 64 + 16 + 8 + 4, 6},
         {"fattree:4,4,1/1,2,2", TOPOLOGY_FAT_TREE, 16, 16 + 4 + 2 + 4, 4},
         {"fattree:k=8", TOPOLOGY_FAT_TREE, 128, 128 + 32 + 32 + 16, 6},
