@@ -502,9 +502,18 @@ static int copy_are_two_runs(const struct source *one, const struct source *othe
                            "SELECT 1 FROM agent WHERE instance = ?1");
 }
 
+/* @return ranks in a row of the tables; 0: it has no row, or its job cannot be read */
+static uint64_t copy_read_group(const struct source *s)
+{
+    return s->windows ? recording_file_count(recording_cursor_file(s->cursor),
+                                             "SELECT rank_group FROM job")
+                      : 0;
+}
+
 static int copy_check_same_job(struct target *t, const struct source *first,
                                const struct source *other)
 {
+    const uint64_t group = copy_read_group(first), other_group = copy_read_group(other);
     if (strcmp(first->job, other->job) != 0)
         snprintf(t->why, t->capacity, "%s is of job %s, but %s of job %s", first->path, first->job,
                  other->path, other->job);
@@ -514,6 +523,11 @@ static int copy_check_same_job(struct target *t, const struct source *first,
     else if (copy_are_two_runs(first, other))
         snprintf(t->why, t->capacity, "%s and %s are of two runs of job %s", first->path,
                  other->path, first->job);
+    else if (group != 0 && other_group != 0 && group != other_group)
+        snprintf(t->why, t->capacity,
+                 "a row of %s is of %" PRIu64 " rank%s, but of %" PRIu64
+                 " in %s: they were recorded with different --most-ranks",
+                 first->path, group, group == 1 ? "" : "s", other_group, other->path);
     else
         return 0;
     return -HOLTER_ENOJOB;

@@ -37,7 +37,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
  * agent and number. In the tables newer rows replace older ones.
  * @param paths  in any order
  * @return as copy_cut(); -HOLTER_ENOJOB: the recordings are of different jobs, or of
- * two runs under one id: ranks are other processes, and no agent is in both */
+ * two runs under one id: ranks are other processes, and no agent is in both; or their rows are of
+ * groups of ranks of different sizes */
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t capacity);

@@ -482,6 +482,22 @@ static void runs_of_one_job_id_are_not_merged(void **state)
     assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
 }
 
+static void rows_of_ranks_and_of_groups_are_not_merged(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 3);
+    made(b, "job.0", 3, 6);
+    made_ask(a, "UPDATE job SET rank_group = 1");
+    made_ask(b, "UPDATE job SET rank_group = 4");
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), -HOLTER_ENOJOB);
+    assert_non_null(strstr(why, "a row of"));
+    assert_non_null(strstr(why, "is of 1 rank, but of 4 in"));
+    assert_int_equal(access(out, F_OK), -1);
+    made_ask(b, "UPDATE job SET rank_group = 1");
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+}
+
 static void what_is_damaged_is_left_out_and_counted(void **state)
 {
     (void)state;
@@ -550,6 +566,7 @@ int main(void)
         TEST(the_time_before_which_parts_were_removed_is_kept),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(runs_of_one_job_id_are_not_merged),
+        TEST(rows_of_ranks_and_of_groups_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
         TEST(what_comes_meanwhile_is_not_in_half_of_it),
     };
