@@ -236,25 +236,56 @@ static void findings_narrow(struct scope_open *open, uint32_t m, const struct fi
     }
 }
 
-/* Is every member that is named back at its former level? Without messages nothing is known. */
+/* Is a mean deviation of so much weight that of the former level? */
+static bool findings_is_back(double effect, double weight)
+{
+    return effect < fmax(BACK, BACK_DEVIATIONS / sqrt(weight));
+}
+
+/* Are the windows of a run, in each of which every member that is named may be back at its former
+ * level, so many that it is over? Few messages of a window may be fast by chance: those of all its
+ * windows together have to be back as well. */
+static bool findings_are_back(const struct scope_open *open)
+{
+    bool back = open->good >= SCOPE_OVER;
+    for (uint32_t m = 0; m < open->finding.member_count; m++) {
+        const double weight = open->good_weight[m];
+        if (weight > 0 && findings_is_named(open, m))
+            back = back && findings_is_back(open->good_product[m] / weight, weight);
+    }
+    return back;
+}
+
+static void findings_end_run(struct scope_open *open)
+{
+    open->good = 0;
+    memset(open->good_product, 0, sizeof(open->good_product));
+    memset(open->good_weight, 0, sizeof(open->good_weight));
+}
+
+/* Without messages nothing is known. */
 static void findings_judge(struct scope_open *open, const struct fit *fits)
 {
-    int known = 0, back = 1;
+    bool known = false, back = true;
     for (uint32_t m = 0; m < open->finding.member_count; m++) {
         const double own = fits[m].weight[SCOPE_OUT] + fits[m].weight[SCOPE_IN];
-        const double product = fits[m].product[SCOPE_OUT] + fits[m].product[SCOPE_IN];
         const double weight = own > 0 ? own : fits[m].shared;
+        const double product = own > 0 ? fits[m].product[SCOPE_OUT] + fits[m].product[SCOPE_IN]
+                                       : fits[m].shared_product;
         if (weight <= 0)
             continue;
-        known |= findings_is_named(open, m);
-        open->effects[m] = (own > 0 ? product : fits[m].shared_product) / weight;
-        back = back && (!findings_is_named(open, m) ||
-                        open->effects[m] < fmax(BACK, BACK_DEVIATIONS * sqrt(1 / weight)));
+        known |= findings_is_named(open, m) != 0;
+        open->effects[m] = product / weight;
+        open->good_product[m] += product;
+        open->good_weight[m] += weight;
+        back = back && (!findings_is_named(open, m) || findings_is_back(open->effects[m], weight));
         findings_narrow(open, m, &fits[m], open->effects[m]);
     }
-    if (known)
-        open->good = back ? open->good + 1 : 0;
-    open->finding.over = open->good >= SCOPE_OVER;
+    if (known && back)
+        open->good++;
+    else if (known)
+        findings_end_run(open);
+    open->finding.over = findings_are_back(open);
 }
 
 void scopes_explain(struct scopes *s)
@@ -306,7 +337,7 @@ static void findings_grow_member(struct scope_open *open, uint32_t m, const stru
                                  double effect)
 {
     struct scope *member = &open->finding.members[m];
-    open->good = 0;
+    findings_end_run(open);
     open->finding.over = 0;
     open->effects[m] += effect;
     if ((member->direction == SCOPE_WITHIN) != (scope->direction == SCOPE_WITHIN))
@@ -353,7 +384,7 @@ static void findings_add_member(struct scope_open *open, const struct scope *sco
     memset(open->alone, 0, sizeof(open->alone));
     f->member_count++;
     f->onset = onset < f->onset ? onset : f->onset;
-    open->good = 0;
+    findings_end_run(open);
 }
 
 /* The messages of a node that a pair of nodes has. */

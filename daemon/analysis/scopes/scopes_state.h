@@ -166,7 +166,8 @@ struct scope_open {
     double worst[SCOPE_MEMBERS];   /**< the largest so far */
     /** Windows in a row in which only what a node sends (SCOPE_OUT), or receives, deviated. */
     uint8_t alone[2][SCOPE_MEMBERS];
-    uint32_t good; /**< windows at the former level */
+    uint32_t good; /**< windows in a row that may be at the former level */
+    double good_product[SCOPE_MEMBERS], good_weight[SCOPE_MEMBERS]; /**< sums over these */
 };
 
 #define WAIT_RUNS 3u

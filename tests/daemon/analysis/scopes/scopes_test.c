@@ -475,6 +475,31 @@ static void a_finding_is_over_when_its_scope_is_back(void **state)
     fault_job_destroy(job);
 }
 
+/* A pair of nodes with one or two messages in a window, which take three times as long until the
+ * end: some windows in a row look as before by chance. */
+static void a_finding_is_not_over_while_few_messages_go_on_being_slow(void **state)
+{
+    struct fault_params params = of_kind(FAULT_PAIR, 3);
+    (void)state;
+    params.seed = 13;
+    params.nodes = 16;
+    params.ranks_per_node = 2;
+    params.pattern = PATTERN_PLANE;
+    params.messages = 1;
+    params.noise = 0.8;
+    struct fault_job *job = fault_job_create(&params);
+    struct scopes *scopes = run(job, ONSET, 10);
+    size_t count;
+    for (uint32_t w = ONSET + 10; w < 5 * ONSET; w++) {
+        const struct scope_finding *f = scopes_findings(scopes, &count);
+        assert_int_equal(count, 1);
+        assert_false(f->over);
+        assert_int_equal(scopes_window(scopes, w, HALF_SECOND, fault_job_window(job, w)), 0);
+    }
+    scopes_destroy(scopes);
+    fault_job_destroy(job);
+}
+
 /* Let the partners of some ranks of several nodes wait for their messages. */
 static const struct transfers *delay_senders(const struct transfers *transfers)
 {
@@ -794,6 +819,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_onset_is_the_first_window_with_messages_that_were_slow),
         cmocka_unit_test(ranks_that_nobody_waits_longer_for_are_not_late),
         cmocka_unit_test(a_finding_is_over_when_its_scope_is_back),
+        cmocka_unit_test(a_finding_is_not_over_while_few_messages_go_on_being_slow),
         cmocka_unit_test(ranks_that_were_late_because_of_slow_messages_are_over_with_these),
         cmocka_unit_test(a_node_at_which_messages_arrive_late_is_not_named_for_those_that_it_sends),
         cmocka_unit_test(the_onset_of_a_step_is_no_small_deviation_before_it),
