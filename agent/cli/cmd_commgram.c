@@ -61,7 +61,8 @@ static int cmd_commgram_add_word(void *user, const struct command_option *option
 static void cmd_commgram_print(const struct asking *a, const struct wire_message *message)
 {
     if (a->json) {
-        fputs("{\"topic\":\"commgram\",", a->out);
+        fprintf(a->out, "{\"topic\":\"commgram\",\"group\":%" PRIu64 ",",
+                a->names.group > 1 ? a->names.group : 1);
         json_fields(a->out, message);
         fputs("}\n", a->out);
     } else {

@@ -105,9 +105,11 @@ class Generated(unittest.TestCase):
 
     def test_ranks_of_a_job_by_groups_are_said_to_be_groups(self):
         path = commgram.make(os.path.join(self.place.dir, 'groups.hrec'), 'halo', 4, 5, 6)
-        with commgram.Replay(self.place, path, '--most-ranks', '64'):
+        with commgram.Replay(self.place, path, '--most-ranks', '64') as replay:
             printed = self.place.holter('commgram', '--phases', 1).finish()
+            answer = replay.ask('--phases', 1)
         self.assertIn('a rank in this table is a group: 0 stands for ranks 0-1\n', printed.out, printed)
+        self.assertEqual({2}, {part['group'] for part in lab.stream_messages(answer)})
 
     def test_colours_and_heights_are_those_of_the_job_wherever_the_picture_begins(self):
         with self.replay('insitu', 60, 2, window=250, pause=400) as replay:

@@ -167,6 +167,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(('time', 'second'), (answer['aligned'], answer['per']))
         self.assertEqual([], answer['durations'])
 
+    def test_phases_by_other_groups_of_ranks_are_the_reason_why_none_matches(self):
+        before, after = self.both()
+        with contextlib.closing(sqlite3.connect(after)) as db, db:
+            db.execute('UPDATE job SET rank_group = 4')
+            db.execute('UPDATE phase SET ranks = ranks / 4, pairs = pairs / 4')
+        answer = self.compare(before, after)
+        self.assertEqual(('time', [1, 4]), (answer['aligned'], answer['rank_groups']))
+        text = self.holter('compare', before, after).out
+        self.assertIn('phases are of ranks before, by groups of 4 ranks after: they hardly match\n', text)
+        self.assertNotIn('hardly match', self.holter('compare', before, before).out)
+
     def test_text_names_what_differs_most(self):
         before, after = self.both()
         text = self.holter('compare', before, after, '-n', 2).out

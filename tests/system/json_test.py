@@ -166,6 +166,7 @@ class Json(unittest.TestCase):
         self.assertLessEqual({'job', 'totals', 'ranks', 'nodes', 'alerts', 'latency', 'captures'}, set(by_topic))
         for value in self.printed('commgram', '-f', 'json'):
             self.assertEqual('commgram', value['topic'])
+            self.assertEqual(1, value.pop('group'))
             self.is_message(self.plain(value), 'commgram')
         status = self.plain(self.printed('status', '-f', 'json')[0])
         self.assertEqual({'endpoint', 'daemon', 'jobs'}, set(status))

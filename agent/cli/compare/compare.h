@@ -35,6 +35,7 @@ struct compare_run {
     struct network_input input; /**< traffic, network, placement */
     char app[257];
     uint64_t world;
+    uint64_t rank_group;      /**< ranks in a row of the phases; 1: every rank; 0: not known */
     double begin_ns, seconds; /**< while its ranks were there; seconds NaN: not known */
     struct compare_totals totals;
     struct compare_latency latency[2]; /**< intra-node, inter-node */

@@ -106,6 +106,13 @@ static void compare_print_list(FILE *out, const struct comparison *c, const char
     }
 }
 
+/* What a row of the phases is of. */
+static struct quantity compare_print_group(uint64_t ranks)
+{
+    return ranks > 1 ? quantity_print("by groups of %" PRIu64 " ranks", ranks)
+                     : quantity_print("of ranks");
+}
+
 static void compare_print_alignment(FILE *out, const struct comparison *c)
 {
     const struct alignment *a = &c->alignment;
@@ -118,6 +125,10 @@ static void compare_print_alignment(FILE *out, const struct comparison *c)
                   "aligned by time since the start: %" PRIu32 " of %" PRIu32 " and %s match%s\n",
                   a->matched, a->count, quantity_things(after, "phase").text,
                   c->per_second ? "; links and pairs are bytes a second" : "");
+    const uint64_t groups[2] = {c->runs[0]->rank_group, c->runs[1]->rank_group};
+    if (groups[0] != 0 && groups[1] != 0 && groups[0] != groups[1])
+        tap_print(out, "phases are %s before, %s after: they hardly match\n",
+                  compare_print_group(groups[0]).text, compare_print_group(groups[1]).text);
 }
 
 /* What differs most, in one line. */
@@ -190,6 +201,8 @@ void compare_print_json(FILE *out, const struct comparison *c, uint64_t lines)
     fprintf(out, "],\"aligned\":\"%s\",\"phases\":[%zu,%zu],\"matched\":%" PRIu32,
             c->alignment.by_phase ? "phase" : "time", c->runs[0]->phase_count,
             c->runs[1]->phase_count, c->alignment.matched);
+    fprintf(out, ",\"rank_groups\":[%" PRIu64 ",%" PRIu64 "]", c->runs[0]->rank_group,
+            c->runs[1]->rank_group);
     json_put_text(out, ",", "per", c->per_second ? "second" : "run");
     json_put_text(out, ",", "most", most != NULL ? most->name : "");
     fputs(",\"figures\":[", out);

@@ -39,6 +39,7 @@ static int compare_run_take_job(struct compare_run *run, sqlite3_stmt *row)
 {
     text_copy(run->app, sizeof(run->app), recording_file_text(row, 0));
     run->world = (uint64_t)sqlite3_column_int64(row, 1);
+    run->rank_group = (uint64_t)sqlite3_column_int64(row, 2);
     return 0;
 }
 
@@ -112,7 +113,7 @@ static int compare_run_read_tables(struct compare_run *run, struct recording_fil
         const char *table, *sql;
         compare_row *take;
     } queries[] = {
-        {"job", "SELECT app, world FROM job", compare_run_take_job},
+        {"job", "SELECT app, world, rank_group FROM job", compare_run_take_job},
         {"totals",
          "SELECT start_ns, length_ns, " RECORDING_RANK_NS
          ", lost, calls, sent, sent_bytes, send_ns,"
