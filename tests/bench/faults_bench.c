@@ -110,6 +110,7 @@ static const struct fault_case cases[] = {
     {"step 1.6x", {.kind = FAULT_STEP, .factor = 1.6}, 5, false},
     {"step 1.3x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 1.3}, 5, false},
     {"step 2x of all", {.kind = FAULT_STEP_OF_ALL, .factor = 2}, 5, false},
+    {"step 2x, each third window", {.kind = FAULT_STEP, .factor = 2, .active_every = 3}, 6, false},
     {"step 1.5x, exchanges", {.kind = FAULT_STEP, .factor = 1.5, .exchange_every = 15}, 5, false},
     {"all 30 us longer, sizes differ",
      {.kind = FAULT_STEP, .factor = 2, .delay_ns = 3e4, .spread = 1.5},

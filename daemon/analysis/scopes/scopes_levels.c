@@ -166,24 +166,35 @@ static void levels_find_steps(struct scopes *s)
             level_lasts(&s->common[l], least) && level_steps(&s->apart[l], least, threshold);
 }
 
+/* Has a locality, or the job, messages in the windows that are summed up? */
+static bool levels_have(const struct scopes *s, uint32_t l)
+{
+    const struct scope_sum *sum = &s->tables[TABLE_LOCALITY].sums[l];
+    return sum->weight[LOCALITY_INTRA] + sum->weight[LOCALITY_INTER] > 0;
+}
+
+/* Windows without messages lie between those that follow each other, unless there are many. */
 void scopes_follow_levels(struct scopes *s)
 {
-    const struct scope_sum *sums = s->tables[TABLE_LOCALITY].sums;
-    const bool explained = levels_are_explained(s);
+    const struct scope_table *table = &s->tables[TABLE_LOCALITY];
+    const bool has[LOCALITIES] = {levels_have(s, 0), levels_have(s, 1)};
+    const bool both = has[0] && has[1] && !levels_are_explained(s);
     for (uint32_t l = 0; l < LEVELS; l++) {
+        struct scope_level *level = &s->common[l];
         struct scope_estimate e;
+        if (s->windows - table->tracks[l].last > SCOPE_IDLE)
+            level->seen = 0;
         if (scopes_estimate(s, TABLE_LOCALITY, l, &e))
-            level_observe(&s->common[l], e.effect, 1 / (sums[l].weight[0] + sums[l].weight[1]));
-        else
-            s->common[l].seen = 0;
+            level_observe(level, e.effect,
+                          1 / (table->sums[l].weight[0] + table->sums[l].weight[1]));
     }
     for (uint32_t l = 0; l < LOCALITIES; l++) {
         const struct scope_level *common = &s->common[l], *other = &s->common[1 - l];
         const double share = level_share(s, l);
-        if (!explained && common->seen > 0 && other->seen > 0)
+        if (both)
             level_observe(&s->apart[l], level_apart(s, l, 0),
                           common->error + share * share * other->error);
-        else
+        else if (has[0] || has[1] || common->seen == 0)
             s->apart[l].seen = 0;
     }
     levels_find_steps(s);
@@ -191,13 +202,16 @@ void scopes_follow_levels(struct scopes *s)
 
 void scopes_revise_levels(struct scopes *s, uint32_t first)
 {
-    for (uint32_t ago = 0; ago < LEVEL_WINDOWS && ago + first <= s->windows; ago++) {
-        scopes_sum_windows(s, s->windows - ago, s->windows - ago);
+    uint32_t at[LEVELS] = {0};
+    for (uint32_t w = s->windows; w + 1 > first; w--) {
+        scopes_sum_windows(s, w, w);
         for (uint32_t l = 0; l < LEVELS; l++) {
             struct scope_estimate e;
-            if (scopes_estimate(s, TABLE_LOCALITY, l, &e))
-                s->common[l].deviations[ago] = e.effect;
+            if (at[l] < LEVEL_WINDOWS && scopes_estimate(s, TABLE_LOCALITY, l, &e))
+                s->common[l].deviations[at[l]++] = e.effect;
         }
+    }
+    for (uint32_t ago = 0; ago < LEVEL_WINDOWS && ago < at[0] && ago < at[1]; ago++) {
         for (uint32_t l = 0; l < LOCALITIES; l++)
             s->apart[l].deviations[ago] = level_apart(s, l, ago);
     }
@@ -211,10 +225,11 @@ void scopes_learn_levels(struct scopes *s)
     const struct scope_track *tracks = s->tables[TABLE_LOCALITY].tracks;
     bool calm[LEVELS];
     for (uint32_t l = 0; l < LEVELS; l++) {
-        calm[l] = s->common[l].seen > 2 && tracks[l].cusum < SCOPE_EXCURSION;
+        const bool known = levels_have(s, l) && s->common[l].seen > 2;
+        calm[l] = known && tracks[l].cusum < SCOPE_EXCURSION;
         if (levels_are_disturbed(s))
             level_drop(&s->common[l]);
-        if (s->common[l].seen > 2)
+        if (known)
             level_hold(&s->common[l]);
         if (calm[l])
             level_learn(&s->common[l], scope_rate(s->windows + PRIOR_WINDOWS, SCOPE_SPREAD_MEMORY));

@@ -12,7 +12,7 @@
  *
  * Of ten kinds (--first 660000: the plane as above, heavy tails, a drift, one message in two
  * windows, each third window, messages within a node, a step of all) the same are named with
- * LEAST_WINDOWS (double: found 1 to 2 windows later), IDLE_WINDOWS and DECIDED; with half of WHOLE
+ * LEAST_WINDOWS (double: found 1 to 2 windows later), SCOPE_IDLE and DECIDED; with half of WHOLE
  * as many, with double no step of all is named rightly; with half of KNOWN_WELL 9 of 10 pairs in
  * the plane, not 10. */
 #define DRIFT 0.1          /* of CUSUM: deviations below 10 % do not count */
@@ -24,7 +24,6 @@
 #define LAG_ENDS 0.01      /* correlation that no longer counts */
 #define MOST_LAG 0.95      /* correlation that is believed */
 #define LEAST_WINDOWS 2u   /* that a deviation has to last */
-#define IDLE_WINDOWS 16u   /* without messages an excursion is forgotten */
 #define PEAK_FLOOR 3.0     /* standard deviations, from which on peaks of noise are learned */
 #define NEARLY 0.6         /* of the threshold: a scope that deviates so much may explain others */
 #define ONSET_SHARE 0.3    /* of the effect now: with less a window lies before the onset */
@@ -137,7 +136,7 @@ static void track_follow(struct scope_track *track, const struct scope_estimate 
 {
     const double z = (e->effect - DRIFT) / sqrt(e->variance);
     const bool follows = window - track->last == 1 && window >= SCOPE_KNOWN / 2;
-    if (window - track->last > IDLE_WINDOWS)
+    if (window - track->last > SCOPE_IDLE)
         track_restart(track, window);
     if (track->weight <= 0) /* windows without messages may have gone by */
         track->start = window;

@@ -23,6 +23,7 @@ _Static_assert(LOCALITIES *SIZE_CLASSES <= 1u << SCOPE_CLASS_BITS, "classes fit 
 #define SCOPE_CALM 4u           /* windows that are only learned from at the begin */
 #define SCOPE_KNOWN 10u         /* from here on noise is learned: references have little of it */
 #define SCOPE_OVER 5u           /* windows at the former level after which a finding is over */
+#define SCOPE_IDLE 16u          /* windows without messages: what was before is forgotten */
 #define SCOPE_RECENT 8u         /* windows whose rows are kept for a search */
 #define SCOPE_SPREAD_MEMORY 120 /* windows that variances between scopes are learned over */
 #define SCOPE_SPREAD_CLIP 9.0   /* squares of standard deviations count up to this */

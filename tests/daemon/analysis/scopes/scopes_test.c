@@ -199,6 +199,25 @@ static void a_step_of_all_messages_stands_out_from_noise_that_lasts(void **state
     }
 }
 
+static void a_step_is_found_where_windows_without_messages_lie_between_others(void **state)
+{
+    static const enum fault_kind kinds[] = {FAULT_STEP, FAULT_STEP_OF_ALL};
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct fault_params params = of_kind(kinds[i], 2);
+        params.active_every = 5;
+        params.onset = 5 * ONSET;
+        struct fault_job *job = fault_job_create(&params);
+        struct scopes *scopes = run(job, params.onset, 10);
+        size_t count;
+        const struct scope_finding *findings = scopes_findings(scopes, &count);
+        assert_true(fault_job_is_explained(job, findings, count));
+        assert_int_equal(findings->onset, params.onset);
+        scopes_destroy(scopes);
+        fault_job_destroy(job);
+    }
+}
+
 static void check_common_noise_is_silent(enum fault_pattern pattern, const uint64_t *seeds,
                                          size_t count)
 {
@@ -801,6 +820,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_within_a_node_are_told_from_the_node),
         cmocka_unit_test(noise_that_both_localities_have_does_not_hide_a_step),
         cmocka_unit_test(a_step_of_all_messages_stands_out_from_noise_that_lasts),
+        cmocka_unit_test(a_step_is_found_where_windows_without_messages_lie_between_others),
         cmocka_unit_test(noise_that_nodes_and_the_job_share_is_no_fault),
         cmocka_unit_test(noise_of_the_job_that_was_small_in_its_first_windows_is_no_fault),
         cmocka_unit_test(a_node_that_gets_slower_in_each_window_is_named_within_twenty),
