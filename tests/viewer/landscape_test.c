@@ -217,6 +217,19 @@ static void of_a_job_by_groups_only_the_groups_have_values(void **state)
     assert_true(rank_in_row(&d, 15) % 4 == 0 && rank_in_row(&d, 16) == UINT64_MAX);
     click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_SHAPE, LANDSCAPE_MATRIX);
     assert_shows(&d, "Each cell is the mean of the groups in it");
+    assert_shows(&d, "each function by groups of 4 ranks");
+    click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_SHAPE, LANDSCAPE_WALLS);
+    assert_shows(&d, "each bar is the mean of the groups in it");
+    click_on(&d, m, HIT_BUTTON, COMMAND_LANDSCAPE_SHAPE, LANDSCAPE_HISTOGRAM);
+    assert_shows(&d, "Groups of 4 ranks by value");
+    desk_close(&d);
+    /* its ranks have the values of their group: zeros, or none, would count in formulas */
+    open_desk(&d, m, LANDSCAPE_LAYOUT,
+              "BEGIN VIZ=v\nx=event0.val,y=0,z=0\ncolor=event0.val\nEND VIZ\n");
+    d.ui.landscape.events[0].figure = RANK_FIGURE_MEAN;
+    lay_out_again(&d, m);
+    assert_null(find_text(&d.scene, "ranks have no place"));
+    assert_shows(&d, "16 of 16 groups of 4 ranks");
     desk_close(&d);
     model_destroy(m);
 }

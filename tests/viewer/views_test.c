@@ -1146,6 +1146,35 @@ static void a_death_in_a_group_of_ranks_is_shown_at_the_group(void **state)
     model_destroy(m);
 }
 
+static void a_row_of_the_heat_map_is_at_least_a_group_of_ranks(void **state)
+{
+    (void)state;
+    const struct wire_rank_row ranks[] = {{.rank = 0, .wait_ns = 2400, .ranks = 4},
+                                          {.rank = 4, .wait_ns = 2400, .ranks = 4}};
+    struct wire_message m[] = {
+        {.type = WIRE_TYPE_JOB}, {.type = WIRE_TYPE_TOTALS}, {.type = WIRE_TYPE_RANK_WINDOW}};
+    struct model *model;
+    struct desk d;
+    m[0].job = (struct wire_job){.job = "1.0", .world = 8, .group = 4, .window_ns = 1000};
+    m[1].totals =
+        (struct wire_totals){.job = "1.0", .window = 1, .length_ns = 1000, .wait_ns = 4800};
+    m[2].rank_window = (struct wire_rank_window){.job = "1.0",
+                                                 .window = 1,
+                                                 .length_ns = 1000,
+                                                 .windows = 1,
+                                                 .ranks = ranks,
+                                                 .ranks_count = 2};
+    assert_int_equal(model_create(&model, 64 << 20), 0);
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++)
+        desk_apply(model, &m[i], 0);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, model);
+    assert_int_equal(d.pictures.heat.image.h, 2); /* no empty rows for the others of a group */
+    assert_non_null(find_text(&d.scene, "each row the mean of 4 ranks"));
+    desk_close(&d);
+    model_destroy(model);
+}
+
 /* A search, an alert or a capture may select it. */
 static void a_rank_within_a_group_has_the_figures_of_its_group(void **state)
 {
@@ -2556,6 +2585,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
         cmocka_unit_test(a_cell_of_the_matrix_is_at_least_a_group_of_ranks),
+        cmocka_unit_test(a_row_of_the_heat_map_is_at_least_a_group_of_ranks),
         cmocka_unit_test(a_job_of_empty_messages_is_shown_by_messages),
         cmocka_unit_test(the_tooltip_of_the_matrix_has_the_figures_of_both_runs),
         cmocka_unit_test(figures_of_both_runs_are_not_cut),

@@ -126,6 +126,7 @@ static void landscape_choose_events(const struct stage *s, struct landscape_draw
     }
 }
 
+/* Of a job by groups a rank has the value of its group, so that formulas compute with no zeros. */
 static int landscape_fill_values(const struct stage *s, struct landscape_drawing *d)
 {
     d->ranks = d->calls.ranks;
@@ -134,7 +135,8 @@ static int landscape_fill_values(const struct stage *s, struct landscape_drawing
             return -ENOMEM;
         for (uint32_t rank = 0; rank < d->ranks; rank++)
             d->values[i][rank] =
-                rank_calls_value(&d->calls, d->events[i], rank, s->ui->landscape.events[i].figure);
+                rank_calls_value(&d->calls, d->events[i], (uint32_t)model_row_of(s->model, rank),
+                                 s->ui->landscape.events[i].figure);
     }
     return array_resize(&d->shown, d->ranks + 1);
 }

@@ -7,6 +7,7 @@
 #include "viewer/layout/mix.h"
 #include "viewer/views/common/pieces.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,6 +308,8 @@ void landscape_histogram(struct stage *s, struct landscape_drawing *d, struct bo
                    TEXT_AXIS, flags | TEXT_FIGURES, t->second,
                    landscape_value_at(s, d, i / 4.0).text);
     }
-    scene_text(s->brush.scene, box.x, plot.y + plot.h + 26, box.w, TEXT_AXIS, 0, t->faint,
-               "Ranks by value; a click on a bar shows its ranks only, in every shape.");
+    struct quantity unit = landscape_unit(s->model);
+    scene_textf(s->brush.scene, box.x, plot.y + plot.h + 26, box.w, TEXT_AXIS, 0, t->faint,
+                "%c%s by value; a click on a bar shows its %s only, in every shape.",
+                toupper(unit.text[0]), unit.text + 1, s->model->group > 1 ? "groups" : "ranks");
 }

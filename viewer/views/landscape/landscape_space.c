@@ -256,7 +256,9 @@ void landscape_walls(struct stage *s, struct landscape_drawing *d, struct box bo
                 "Height: %s, up to %s%s%s. Drag to turn.",
                 landscape_figure_name(s->ui->landscape.events[0].figure),
                 landscape_quantity(s->ui->landscape.events[0].figure, w.largest).text,
-                w.cells < d->ranks ? "; each bar is the mean of several ranks" : "",
+                s->model->group > 1  ? "; each bar is the mean of the groups in it"
+                : w.cells < d->ranks ? "; each bar is the mean of several ranks"
+                                     : "",
                 w.count < d->calls.count ? "; only those with most time" : "");
     box.h -= 22;
     struct box plot = landscape_begin_plot(s, box, "landscape.walls");
@@ -383,7 +385,8 @@ static void points_point_at(struct stage *s, const struct landscape_drawing *d,
         landscape_point_at(s, d, (struct box){place.x - 9, place.y - 9, 18, 18}, found->rank);
         return;
     }
-    tooltip_add(&s->tip, 0, "mean of %s ranks", quantity_grouped(found->count).text);
+    tooltip_add(&s->tip, 0, "mean of %s %s", quantity_grouped(found->count).text,
+                landscape_unit(s->model).text);
     tooltip_add(&s->tip, s->brush.theme->second, "%s",
                 landscape_colored_text(s, d, found->value).text);
 }

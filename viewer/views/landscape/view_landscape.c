@@ -247,16 +247,18 @@ static void landscape_add_head(const struct stage *s, const struct landscape_dra
                                                          "layout"};
     const struct landscape_choice *c = &s->ui->landscape;
     char what[160], means[200];
+    struct quantity unit = landscape_unit(s->model);
     double right = panel.x + panel.w - 12;
     right -= widget_choice(&s->brush, right, panel.y + 6, shapes, LANDSCAPE_SHAPES, (int)c->shape,
                            COMMAND_LANDSCAPE_SHAPE) +
              8;
-    snprintf(what, sizeof what, "%s of %s, %s", landscape_figure_name(c->events[c->event].figure),
-             c->shape == LANDSCAPE_MATRIX || c->shape == LANDSCAPE_WALLS
-                 ? c->by == RANK_CALLS_REGION ? "each code region by rank" : "each function by rank"
+    const int all = c->shape == LANDSCAPE_MATRIX || c->shape == LANDSCAPE_WALLS;
+    snprintf(what, sizeof what, "%s of %s%s, %s", landscape_figure_name(c->events[c->event].figure),
+             all ? c->by == RANK_CALLS_REGION ? "each code region by " : "each function by "
              : d->events[c->event] == RANK_CALLS_NONE
                  ? "nothing"
                  : landscape_event_name(s, d, d->events[c->event]),
+             all ? unit.text : "",
              s->range->callers_kind == RANGE_START && s->range->kind != RANGE_START
                  ? "since the start"
                  : piece_range_text(s).text);

@@ -28,7 +28,8 @@ static struct raster heat_fit_raster(const struct stage *s, struct box plot,
     r.first = r.first / r.per_column * r.per_column;
     windows = r.last - r.first + 1;
     r.ranks = m->rank_count;
-    r.per_row = (r.ranks + py - 1) / py;
+    const uint64_t group = m->group > 1 ? m->group : 1, per_pixel = py * group;
+    r.per_row = (uint32_t)((r.ranks + per_pixel - 1) / per_pixel * group);
     r.w = (int)((windows + r.per_column - 1) / r.per_column);
     r.h = (int)((r.ranks + r.per_row - 1) / r.per_row);
     return r;
@@ -147,10 +148,10 @@ static void heat_explain_empty(const struct stage *s, const struct timeline *lin
             from = fmax(timeline_x(line, (int64_t)((h->slots[k].last + 1) * length)), from);
     }
     if (widest > 220)
-        scene_text(s->brush.scene, at, plot.y + plot.h / 2 - 7, widest, TEXT_AXIS, TEXT_CENTRE,
-                   s->brush.theme->second,
-                   replay ? "rank by rank only where the replay has been"
-                          : "rank by rank only since this viewer connected");
+        scene_textf(s->brush.scene, at, plot.y + plot.h / 2 - 7, widest, TEXT_AXIS, TEXT_CENTRE,
+                    s->brush.theme->second, "%s only %s",
+                    s->model->group > 1 ? "group by group" : "rank by rank",
+                    replay ? "where the replay has been" : "since this viewer connected");
 }
 
 /* Frames around selected ranks; neighbours share a frame. */
@@ -187,8 +188,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
         snprintf(what, sizeof what, "share of time, each row the mean of %s ranks",
                  quantity_grouped(r.per_row).text);
     else
-        snprintf(what, sizeof what, "share of time, %s",
-                 s->model->group > 1 ? piece_grouping(s->model).text : "rank by rank");
+        snprintf(what, sizeof what, "share of time, rank by rank");
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 24 - used, "Waiting", what);
     if (!shown) {
         piece_empty(s, plot, "No figures of single ranks yet", NULL);
