@@ -159,9 +159,10 @@ int word_amount(const char **at, const char *end, uint64_t *out)
     text[length] = '\0';
     if (strspn(text, "0123456789.eE+-") < length) /* neither hexadecimal nor infinity */
         return 0;
-    double value = strtod(text, &stop);
-    if (*stop != '\0' || !(value >= 0) || value >= 0x1p63)
+    /* its 64 bits of mantissa hold every whole number below 2^63 */
+    const long double value = strtold(text, &stop), whole = roundl(value);
+    if (*stop != '\0' || !(value >= 0) || whole >= 0x1p63L)
         return 0;
-    *out = (uint64_t)llround(value);
+    *out = (uint64_t)whole;
     return 1;
 }

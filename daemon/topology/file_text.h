@@ -45,7 +45,7 @@ int lines_next(struct lines *lines, const char **begin, const char **end);
 int word_next(const char **at, const char *end, const char **word, size_t *length);
 int word_whole(const char **at, const char *end, uint64_t *out);
 /** A number with or without fraction, "1.38052e+07", at least 0, below 2^63: rounded to the nearest
- * whole number. */
+ * whole number, exactly. */
 int word_amount(const char **at, const char *end, uint64_t *out);
 
 #endif

@@ -116,6 +116,17 @@ static void routes_may_follow_a_comment(void **state)
     pairs_finish(&pairs);
 }
 
+static void bytes_are_exact_below_2_to_63(void **state)
+{
+    (void)state;
+    struct pairs pairs = read_text("0 1 9007199254740993\n1 0 4611686018427387905\n1 2 2.5\n");
+    assert_int_equal(pairs.edges[0].bytes, (UINT64_C(1) << 53) + 1);
+    assert_int_equal(pairs.edges[1].bytes, (UINT64_C(1) << 62) + 1);
+    assert_int_equal(pairs.edges[2].bytes, 3);
+    pairs_finish(&pairs);
+    assert_fault("0 1 9223372036854775807.5\n", "f:1: the third word is no number of bytes\n");
+}
+
 static void hop_counts_of_another_network_are_reported(void **state)
 {
     (void)state;
@@ -633,6 +644,7 @@ int main(void)
         cmocka_unit_test(numbers_of_nodes_stand_for_themselves),
         cmocka_unit_test(routes_count_as_a_byte_each),
         cmocka_unit_test(routes_may_follow_a_comment),
+        cmocka_unit_test(bytes_are_exact_below_2_to_63),
         cmocka_unit_test(hop_counts_of_another_network_are_reported),
         cmocka_unit_test(faults_are_reported_with_their_line),
         cmocka_unit_test(seats_follow_from_ranks_a_node),
