@@ -300,6 +300,9 @@ COLD struct request *request_find_displaced(uint64_t handle);
 /** @return EVENT_FAILED, and EVENT_REFUSED if a call that posts messages returned this result
  *  because of an argument, which is examined before anything is transferred */
 COLD uint32_t request_failure_flags(int result);
+
+/** Did a call fail because the message that it received is longer than its buffer? */
+COLD int request_is_truncated(int result);
 COLD struct request *request_add_displaced(struct thread *t, uint64_t handle);
 
 /** The completion of this request was not observed and never will be, as where a function of the

@@ -154,11 +154,22 @@ struct request *request_move(struct thread *t, struct request *request, uint64_t
     return to;
 }
 
-uint32_t request_failure_flags(int result)
+static int request_error_class(int result)
 {
     int class_ = MPI_SUCCESS;
-    if (!real_PMPI_Error_class || real_PMPI_Error_class(result, &class_) != MPI_SUCCESS)
-        return EVENT_FAILED;
+    if (real_PMPI_Error_class)
+        real_PMPI_Error_class(result, &class_);
+    return class_;
+}
+
+int request_is_truncated(int result)
+{
+    return request_error_class(result) == MPI_ERR_TRUNCATE;
+}
+
+uint32_t request_failure_flags(int result)
+{
+    const int class_ = request_error_class(result);
     int refused = class_ == MPI_ERR_BUFFER || class_ == MPI_ERR_COUNT || class_ == MPI_ERR_TYPE ||
                   class_ == MPI_ERR_TAG || class_ == MPI_ERR_COMM || class_ == MPI_ERR_RANK ||
                   class_ == MPI_ERR_ARG;

@@ -151,20 +151,25 @@ HOT void shape_init_leave(const struct scope *s, int result, const struct posted
 }
 
 /** Send and receive in one call: the call's record describes the sent message, a further record the
- *  received one. */
+ *  received one. If that was truncated, the other was sent nevertheless. */
 HOT void shape_sendrecv_leave(const struct scope *s, int result, const struct posted *out,
                               struct posted *in, const MPI_Status *status)
 {
     uint64_t t_exit = scope_exit(s);
-    if (unlikely(result != MPI_SUCCESS)) {
+    if (likely(result == MPI_SUCCESS)) {
+        posted_set_received(in, status);
+    } else if (request_is_truncated(result)) {
+        in->flags = EVENT_FAILED;
+        in->bytes = 0;
+    } else {
         scope_what(s, request_failure_flags(result), 0);
         scope_close(s);
         return;
     }
-    posted_set_received(in, status);
     scope_what(s, out->flags, 1);
     record_publish(s->t, s->slot);
-    record_write_part(s, t_exit, in->bytes, s->t_enter, in->ends, 0, in->comm, in->flags);
+    record_write_part(s, t_exit, in->bytes, in->flags & EVENT_FAILED ? 0 : s->t_enter, in->ends, 0,
+                      in->comm, in->flags);
     scope_leave(s);
 }
 

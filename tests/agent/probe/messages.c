@@ -639,6 +639,12 @@ static void failed_calls_move_nothing(void)
         EXPECT_CALL(Recv, EVENT_FAILED);
     }
     skip_events();
+    result = MPI_Sendrecv(big_out, 16, MPI_CHAR, other, 52, big_in, witness_rank == 0 ? 16 : 8,
+                          MPI_CHAR, other, 52, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT((result == MPI_SUCCESS) == (witness_rank == 0), "truncated");
+    check_message(EXPECT_CALL(Sendrecv, DONE_AT_ONCE), other, 52, 16);
+    EXPECT_PART(Sendrecv, witness_rank == 0 ? EVENT_RECV | EVENT_POST | EVENT_DONE : EVENT_FAILED);
+    skip_events();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
