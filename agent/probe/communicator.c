@@ -17,8 +17,8 @@
 #define CHUNK 256             /* ranks translated at a time */
 /* Comparisons that the search for offset and stride may cost in the MPI library. */
 #define MAX_SCAN (1 << 24)
-#define ORDINALS 128u  /* different groups that communicators were made by */
-#define COEXISTING 64u /* communicators of a further group that exist at once, by ids */
+#define ORDINALS 65536u    /* groups and tags that communicators were made by */
+#define ORDINAL_WINDOW 64u /* places that are searched for one */
 
 #define NONE 0xffffu
 
@@ -30,17 +30,17 @@ static _Atomic uint16_t by_handle[INDEX_CAPACITY]; /* index in comms + 1; 0: fre
 static _Atomic uint32_t index_reach;  /* places that handles are looked for in, from their first */
 static uint16_t freed[SEGMENT_COMMS]; /* slots for reuse, oldest first */
 static uint32_t freed_first, freed_count, never_used;
-static struct {
+struct ordinal {
     uint64_t key;
-    uint32_t count;
-} ordinals[ORDINALS];
+    uint64_t count; /* 0: free */
+};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Group world; /* processes in the order of their world ranks; owned */
 static int world_known;
 static pthread_mutex_t world_lock = PTHREAD_MUTEX_INITIALIZER;
 
 _Static_assert(sizeof(probe) + sizeof(comms) + sizeof(by_handle) + sizeof(freed) +
-                       sizeof(ordinals) + SEGMENT_RINGS * sizeof(struct thread) <=
+                       SEGMENT_RINGS * sizeof(struct thread) <=
                    640 * 1024,
                "memory of the probe besides the segment");
 
@@ -442,30 +442,21 @@ void comm_window_made(uint16_t call, MPI_Comm parent, MPI_Win win)
     pthread_mutex_unlock(&lock);
 }
 
-static int comm_exists_locked(uint64_t id)
+/* Number of communicators made with this key before. If the table is full, a number that no other
+ * member uses, so that messages on them stay unmatched. */
+static uint64_t comm_ordinal_locked(uint64_t key)
 {
-    for (uint32_t i = 0; i < never_used; i++)
-        if (comms[i].handle != 0 && comm_read_id(&comms[i]) == id)
-            return 1;
-    return 0;
-}
-
-/* Number of communicators made with this key before. If the table is full, the first number whose
- * id no communicator has at present. Beyond COEXISTING of them ids repeat: the search is made while
- * the application waits. */
-static uint32_t comm_ordinal_locked(uint64_t key)
-{
-    for (uint32_t i = 0; i < ORDINALS; i++) {
-        uint32_t at = (uint32_t)(key + i) % ORDINALS;
-        if (ordinals[at].count == 0)
-            ordinals[at].key = key;
-        if (ordinals[at].key == key)
-            return ordinals[at].count++;
+    static void *mapped;
+    static uint32_t uncounted;
+    struct ordinal *ordinals = memory_map_once(&mapped, ORDINALS * sizeof(*ordinals));
+    for (uint32_t i = 0; ordinals && i < ORDINAL_WINDOW; i++) {
+        struct ordinal *ordinal = &ordinals[(key + i) % ORDINALS];
+        if (ordinal->count == 0)
+            ordinal->key = key;
+        if (ordinal->key == key)
+            return ordinal->count++;
     }
-    uint32_t unused = 0;
-    while (unused < COEXISTING && comm_exists_locked(comm_mix_hash(key, unused)))
-        unused++;
-    return unused;
+    return UINT64_C(1) << 63 | (uint64_t)(uint32_t)probe.rank << 32 | uncounted++;
 }
 
 void comm_made_by_group(uint16_t call, MPI_Comm parent, int tag, MPI_Comm child)

@@ -191,11 +191,32 @@ static void make_by_group(void)
     MPI_Group_free(&world);
 }
 
-/* More groups and tags than the probe counts communicators of. */
+/* Made by two ranks alone. */
+static void make_pair(int other, int tag, MPI_Comm *child)
+{
+    MPI_Group world, group;
+    const int ranks[] = {0, other};
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 2, ranks, &group);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, child);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+}
+
+/* With many groups and tags, of which not all members know. */
 static void communicators_of_one_group_and_tag_differ_whatever_was_made_before(void)
 {
     MPI_Group world;
     MPI_Comm pair[2], child;
+    for (int tag = 0; tag < 200 && witness_rank < 2; tag++) {
+        make_pair(1, tag, &child);
+        MPI_Comm_free(&child);
+    }
+    for (int i = 0; i < 3 && (witness_rank == 0 || witness_rank == 2); i++) {
+        make_pair(2, 7, &child);
+        note(310000 + i, child);
+        MPI_Comm_free(&child);
+    }
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     for (int tag = 1000; tag < 1200; tag++) {
         MPI_Comm_create_group(MPI_COMM_WORLD, world, tag, &child);
