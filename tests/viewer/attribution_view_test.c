@@ -225,7 +225,7 @@ static void in_a_job_by_groups_a_rank_counts_with_its_group(void **state)
     assert_non_null(find_text(&d.scene, "messages of a group of ranks against the mean"));
     ui_go(&d.ui, VIEW_LIVE);
     desk_layout(&d, m);
-    assert_non_null(find_text(&d.scene, "share of time, by groups of 4 ranks"));
+    assert_non_null(find_text(&d.scene, "share of time, each row the mean of 4 ranks"));
     desk_close(&d);
     model_destroy(m);
 }
